@@ -62,6 +62,14 @@ class IngestStore(Protocol):
     def mark_pending(self, project: ProjectName) -> int:
         """Ask for every document to be extracted again; returns how many."""
 
+    def extraction_changed(self, fingerprint: str) -> bool:
+        """Remember how documents are extracted; when it differs from what was remembered, every document is marked
+        pending. Returns whether it differed; False on the first call of a new catalogue."""
+
+    def settle_average(self, project: ProjectName) -> bool:
+        """Rewrite the project's indexed average chunk length when it drifted by more than a fifth from the true one,
+        and tell the chunk index about all its documents; returns whether it did."""
+
     def hashes(self, pks: Iterable[int]) -> dict[int, str | None]: ...
 
     def same_hash(self, content_hashes: Iterable[str]) -> dict[str, list[Document]]:
