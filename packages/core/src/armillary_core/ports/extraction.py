@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,7 +35,7 @@ class Extracted:
 class Extraction(Protocol):
     fingerprint: str  # versions of extractors, chunking and tokenizer
 
-    def run(self, tasks: Sequence[ExtractionTask]) -> AsyncIterator[list[Extracted]]:
+    def run(self, tasks: Sequence[ExtractionTask]) -> AsyncGenerator[list[Extracted], None]:
         """Results in batches, in any order, every task exactly once. A crash, deadline or memory limit fails that
         document alone after one more try by itself."""
 

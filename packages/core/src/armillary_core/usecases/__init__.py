@@ -1,0 +1,1 @@
+"""One verb a file: what Armillary does, in terms of ports."""

@@ -23,6 +23,7 @@ class Known:
     enriched: bool
     pending: bool  # extraction must run again (never ran, retryable failure, extractor changed)
     verified_at: float = 0.0  # when its bytes were last hashed
+    first_seen: float = 0.0  # when the document was first stored; later than the last good scan = new
 
 
 class IngestStore(Protocol):
