@@ -1,0 +1,231 @@
+"""The indexer's loops. Each survives its own failures; stopping is setting one event."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from armillary_core.bootstrap.container import Core
+from armillary_core.domain.errors import AppError, ProjectNotFoundError
+from armillary_core.domain.job import Job, JobKind, ReindexMode
+from armillary_core.domain.project import ProjectName, ProjectState
+from armillary_core.ports.catalogue.outbox import Engine
+from armillary_indexer.errors import is_worth_retrying, retry_delay
+from armillary_indexer.jobs import JOBS
+
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS = 0.5
+HEARTBEAT_SECONDS = 1.0
+RESCAN_SECONDS = 600.0
+COUNT_SECONDS = 60.0
+TIDY_SECONDS = 900.0
+
+
+@dataclass(slots=True)
+class _Doorbell:
+    """Rings for whoever waits, or after a while by itself."""
+
+    event: asyncio.Event
+
+    def ring(self) -> None:
+        self.event.set()
+
+    async def wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self.event.wait(), seconds)
+        except TimeoutError:
+            return
+        finally:
+            self.event.clear()
+
+
+class Indexer:
+    """Scans, dispatches, embeds and counts for one catalogue."""
+
+    def __init__(self, core: Core, stop: asyncio.Event) -> None:
+        self._core = core
+        self._stop = stop
+        self._worker = f"{socket.gethostname()}:{os.getpid()}"
+        self._changed = _Doorbell(asyncio.Event())  # the outbox has news
+        self._next_scan: dict[ProjectName, float] = {}
+        self._roots: dict[ProjectName, str] = {}
+
+    async def run(self) -> None:
+        """Until stopped; what runs then is finished or handed back to the ledger."""
+        await asyncio.to_thread(self._core.catalogue.ingest.extraction_changed, self._core.extraction.fingerprint)
+        loops: list[Callable[[], Awaitable[None]]] = [
+            self._schedule,
+            self._work,
+            lambda: self._dispatch(Engine.CHUNKS),
+            lambda: self._dispatch(Engine.CARDS),
+            self._embed,
+            self._count,
+            self._watch,
+        ]
+        tasks = [asyncio.create_task(self._guard(loop)) for loop in loops]
+        try:
+            await self._stop.wait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guard(self, loop: Callable[[], Awaitable[None]]) -> None:
+        """Run a loop for ever: a failure is logged once a row and the loop starts again after a pause."""
+        attempt = 0
+        while not self._stop.is_set():
+            try:
+                await loop()
+                return
+            except AppError as failed:
+                if attempt == 0 or not is_worth_retrying(failed):
+                    log.warning("indexer.loop_failed", loop=getattr(loop, "__name__", "dispatch"), error=failed.message)
+            except Exception:
+                log.exception("indexer.loop_crashed", loop=getattr(loop, "__name__", "dispatch"))
+            await self._pause(retry_delay(attempt))
+            attempt += 1
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._stop.wait(), seconds)
+        except TimeoutError:
+            return
+
+    # -- scanning --------------------------------------------------------------------------------------------------
+
+    async def _schedule(self) -> None:
+        """A scan at start, every ten minutes, and at once for a project that was just added."""
+        catalogue = self._core.catalogue
+        while not self._stop.is_set():
+            projects = await asyncio.to_thread(catalogue.projects.all)
+            self._roots = {project.name: project.root for project in projects}
+            now = self._core.clock.monotonic()
+            for project in projects:
+                if now >= self._next_scan.get(project.name, 0.0):
+                    await self._ask_scan(project.name, "schedule")
+            for name in self._next_scan.keys() - self._roots.keys():
+                del self._next_scan[name]
+            await self._pause(1.0)
+
+    async def _ask_scan(self, name: ProjectName, by: str) -> None:
+        self._next_scan[name] = self._core.clock.monotonic() + RESCAN_SECONDS
+        await asyncio.to_thread(
+            self._core.catalogue.jobs.add, JobKind.SCAN, name, ReindexMode.UPDATE, at=self._core.clock.now(), by=by
+        )
+
+    async def _watch(self) -> None:
+        async for names in self._core.watcher.changes(lambda: self._roots, stop=self._stop):
+            for name in names:
+                if name in self._roots:
+                    await self._ask_scan(name, "watch")
+
+    async def _work(self) -> None:
+        """Claim and run one job at a time."""
+        jobs = self._core.catalogue.jobs
+        while not self._stop.is_set():
+            job = await asyncio.to_thread(jobs.claim, worker=self._worker, at=self._core.clock.now())
+            if job is None:
+                await self._pause(POLL_SECONDS)
+                continue
+            await self._run_job(job)
+
+    async def _run_job(self, job: Job) -> None:
+        jobs, clock = self._core.catalogue.jobs, self._core.clock
+        counts = [0, 0]
+        alive = True
+
+        async def beat() -> None:
+            nonlocal alive
+            while alive:
+                alive = await asyncio.to_thread(
+                    jobs.heartbeat, job.id, worker=self._worker, at=clock.now(), done=counts[0], total=counts[1]
+                )
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+
+        async def progress(done: int, total: int) -> bool:
+            counts[:] = done, total
+            self._changed.ring()
+            return alive and not self._stop.is_set()
+
+        heart = asyncio.create_task(beat())
+        error: str | None = None
+        result = None
+        try:
+            result = await JOBS[job.kind](self._core, job, progress)
+        except ProjectNotFoundError:
+            result = {"note": "the project was removed"}
+        except AppError as failed:
+            error = failed.message
+            log.warning("job.failed", job_id=job.id, project=job.project, error=error)
+        except Exception as crashed:
+            error = f"unexpected {type(crashed).__name__}; the log has the details"
+            log.exception("job.crashed", job_id=job.id, project=job.project)
+        finally:
+            heart.cancel()
+            self._changed.ring()
+        await asyncio.to_thread(jobs.finish, job.id, at=clock.now(), error=error, result=result)
+        if error is not None:
+            await asyncio.to_thread(
+                self._core.catalogue.projects.set_state, job.project, ProjectState.UNREACHABLE, reason=error
+            )
+        elif result and any(result.get(key) for key in ("new", "changed", "removed", "failed", "moved")):
+            log.info("project.scanned", job_id=job.id, **{key: result[key] for key in sorted(result)})
+
+    # -- engines ---------------------------------------------------------------------------------------------------
+
+    async def _dispatch(self, engine: Engine) -> None:
+        """Keep one engine up to date; bigger pauses only while it is down."""
+        attempt = 0
+        while not self._stop.is_set():
+            try:
+                sent = await self._core.dispatcher.run_once(engine)
+                if attempt:
+                    log.info("engine.recovered", engine=engine)
+                attempt = 0
+            except AppError as failed:
+                if attempt == 0:
+                    log.warning("engine.unavailable", engine=engine, error=failed.message)
+                await self._pause(retry_delay(attempt))
+                attempt += 1
+                continue
+            if sent == 0:
+                await self._changed_or_poll(engine)
+
+    async def _changed_or_poll(self, engine: Engine) -> None:
+        if engine is Engine.CHUNKS:
+            await self._changed.wait(POLL_SECONDS)
+        else:
+            await self._pause(POLL_SECONDS)
+
+    async def _embed(self) -> None:
+        """Vectors for whatever lacks them, whenever there is a model; words come first."""
+        outbox = self._core.catalogue.outbox
+        while not self._stop.is_set():
+            if await asyncio.to_thread(outbox.count, Engine.CHUNKS) == 0 and await self._core.embed_missing.run_once():
+                self._changed.ring()
+                continue
+            await self._pause(2.0)
+
+    async def _count(self) -> None:
+        """Every minute: is everything in the engines that the catalogue expects? What is short is sent again."""
+        tidied = self._core.clock.monotonic()
+        while not self._stop.is_set():
+            await self._pause(COUNT_SECONDS)
+            if self._stop.is_set():
+                return
+            for engine in await self._core.completeness.repair():
+                log.warning("engine.resent", engine=engine)
+            if self._core.clock.monotonic() - tidied > TIDY_SECONDS:
+                await self._core.chunks.tidy()
+                tidied = self._core.clock.monotonic()
+
+
+async def run_indexer(core: Core, *, stop: asyncio.Event) -> None:
+    """Scan, dispatch, embed and count until `stop` is set."""
+    await Indexer(core, stop).run()
