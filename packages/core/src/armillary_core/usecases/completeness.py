@@ -11,14 +11,18 @@ from armillary_core.ports.chunk_index import ChunkIndex
 from armillary_core.ports.clock import Clock
 
 
+RESEND_SECONDS = 600.0  # an engine that stays wrong is not sent everything every minute
+
+
 class Completeness:
-    """Counts both engines and sends everything again to one that is short although its outbox is empty."""
+    """Counts both engines and sends everything again to one whose count is wrong although its outbox is empty."""
 
     def __init__(self, catalogue: Catalogue, cards: CardIndex, chunks: ChunkIndex, clock: Clock) -> None:
         self._catalogue = catalogue
         self._cards = cards
         self._chunks = chunks
         self._clock = clock
+        self._sent_at: dict[Engine, float] = {}
 
     async def repair(self) -> list[Engine]:
         """Write the counts of both current generations; which engines were sent everything again."""
@@ -31,17 +35,23 @@ class Completeness:
             (Engine.CARDS, documents, await self._cards.count()),
             (Engine.CHUNKS, chunks, await self._chunks.count()),
         ):
-            if await asyncio.to_thread(self._settle, engine, expected, present):
-                short.append(engine)
+            if await asyncio.to_thread(self._is_settled, engine, expected, present) or self._sent_lately(engine):
+                continue
+            if present > expected:  # it holds what nobody knows any more
+                await (self._cards.clear() if engine is Engine.CARDS else self._chunks.clear())
+            await asyncio.to_thread(self._catalogue.outbox.add_all, engine)
+            self._sent_at[engine] = self._clock.monotonic()
+            short.append(engine)
         return short
 
-    def _settle(self, engine: Engine, expected: int, present: int) -> bool:
+    def _sent_lately(self, engine: Engine) -> bool:
+        sent = self._sent_at.get(engine)
+        return sent is not None and self._clock.monotonic() - sent < RESEND_SECONDS
+
+    def _is_settled(self, engine: Engine, expected: int, present: int) -> bool:
         generation = self._catalogue.generations.current(engine)
         if generation is not None:
             self._catalogue.generations.set_counts(
                 generation.id, expected=expected, present=present, at=self._clock.now()
             )
-        if present == expected or self._catalogue.outbox.count(engine):
-            return False
-        self._catalogue.outbox.add_all(engine)
-        return True
+        return present == expected or self._catalogue.outbox.count(engine) > 0
