@@ -200,10 +200,11 @@ class Health:
 
 
 def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...], model: ModelHealth) -> list[str]:
-    found: list[str] = []
-    for project in projects:
-        if project.state in (ProjectState.HELD, ProjectState.UNREACHABLE):
-            found.append(f'Project "{project.name}" is {project.state}: {project.reason or "no reason kept"}')
+    found = [
+        f'Project "{project.name}" is {project.state}: {project.reason or "no reason kept"}'
+        for project in projects
+        if project.state in (ProjectState.HELD, ProjectState.UNREACHABLE)
+    ]
     for engine in engines:
         if engine.state == "incomplete":
             found.append(f"The index of {engine.engine} is incomplete; what is missing is sent again by itself.")

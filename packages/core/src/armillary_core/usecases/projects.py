@@ -77,7 +77,7 @@ class Projects:
                     f'{_shown(root)} {relation} project "{project.name}" ({_shown(project.root)}), so its files would '
                     "be found twice. Index one of the two."
                 )
-        taken = {project.name for project in existing}
+        taken: set[str] = {project.name for project in existing}
         chosen = project_name(name) if name is not None else name_from_folder(_shown(Path(root).name), taken)
         if chosen in taken:
             raise ConflictError(f'There is another project "{chosen}" already. Give this one its own name.')
