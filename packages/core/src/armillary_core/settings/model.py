@@ -40,22 +40,24 @@ class Section(BaseModel):
 
 
 class TantivyCards(Section):
-    engine: Literal["tantivy"] = Field("tantivy", description="Card index inside this process.")
+    engine: Literal["tantivy"] = Field(default="tantivy", description="Card index inside this process.")
 
 
 class EdgeChunks(Section):
-    engine: Literal["edge"] = Field("edge", description="Chunk index inside this process.")
+    engine: Literal["edge"] = Field(default="edge", description="Chunk index inside this process.")
 
 
 class FastembedEmbedding(Section):
-    engine: Literal["fastembed"] = Field("fastembed", description="Vectors are made inside this process.")
-    model: str = Field("bge-small-en-v1.5", description="Embedding model; `armillary models list` shows what there is.")
-    threads: int = Field(1, ge=1, le=64, description="Processor threads that embedding may use.")
-    fetch: bool = Field(True, description="Fetch the model in the background when it is not there yet.")
+    engine: Literal["fastembed"] = Field(default="fastembed", description="Vectors are made inside this process.")
+    model: str = Field(
+        default="bge-small-en-v1.5", description="Embedding model; `armillary models list` shows what there is."
+    )
+    threads: int = Field(default=1, ge=1, le=64, description="Processor threads that embedding may use.")
+    fetch: bool = Field(default=True, description="Fetch the model in the background when it is not there yet.")
 
 
 class NoEmbedding(Section):
-    engine: Literal["none"] = Field("none", description="No search by meaning: words and names only.")
+    engine: Literal["none"] = Field(default="none", description="No search by meaning: words and names only.")
 
 
 CardsEngine: TypeAlias = TantivyCards  # a union on `engine` as soon as there is a second one
@@ -64,43 +66,51 @@ EmbeddingEngine: TypeAlias = Annotated[FastembedEmbedding | NoEmbedding, Field(d
 
 
 class Limits(Section):
-    answer_tokens: int = Field(2000, ge=200, le=8000, description="Size of an answer over MCP, per channel.")
-    max_answer_tokens: int = Field(8000, ge=500, le=8000, description="The most that a call may ask for.")
+    answer_tokens: int = Field(default=2000, ge=200, le=8000, description="Size of an answer over MCP, per channel.")
+    max_answer_tokens: int = Field(default=8000, ge=500, le=8000, description="The most that a call may ask for.")
     extraction_workers: int = Field(
-        0, ge=0, le=64, description="Processes that read files; 0 = one per processor core, at most 4."
+        default=0, ge=0, le=64, description="Processes that read files; 0 = one per processor core, at most 4."
     )
-    extraction_seconds: float = Field(30.0, gt=0, le=3600, description="Longest time for one document.")
+    extraction_seconds: float = Field(default=30.0, gt=0, le=3600, description="Longest time for one document.")
     extraction_memory_bytes: int = Field(
-        1024**3, ge=128 * 1024**2, description="Most memory that reading one document may take."
+        default=1024**3, ge=128 * 1024**2, description="Most memory that reading one document may take."
     )
-    words_seconds: float = Field(2.0, gt=0, le=60, description="Deadline of the words leg of one search.")
-    meaning_seconds: float = Field(2.0, gt=0, le=60, description="Deadline of the meaning leg of one search.")
-    names_seconds: float = Field(1.0, gt=0, le=60, description="Deadline of the names leg of one search.")
+    words_seconds: float = Field(default=2.0, gt=0, le=60, description="Deadline of the words leg of one search.")
+    meaning_seconds: float = Field(default=2.0, gt=0, le=60, description="Deadline of the meaning leg of one search.")
+    names_seconds: float = Field(default=1.0, gt=0, le=60, description="Deadline of the names leg of one search.")
 
 
 class Masking(Section):
-    enabled: bool = Field(True, description="Mask what looks like a key or password in answers.")
+    enabled: bool = Field(default=True, description="Mask what looks like a key or password in answers.")
 
 
 class Logging(Section):
-    level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least important event to show.")
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least important event to show."
+    )
     format: Literal["auto", "console", "json"] = Field(
-        "auto", description="`auto`: readable at a terminal, JSON elsewhere."
+        default="auto", description="`auto`: readable at a terminal, JSON elsewhere."
     )
 
 
 class ProjectWish(Section):
     """One project as its owner wants it; wins over what was set by command."""
 
-    root: Path | None = Field(None, description="Folder of the project; needed only to create it from here.")
-    private: bool = Field(False, description="Seen only by tokens that name it.")
-    include: tuple[str, ...] = Field((), description="Glob patterns of paths to index; empty = every file.")
-    ignore_dirs: tuple[str, ...] = Field((), description="Folder names to leave out, beside the well-known ones.")
-    ignore_files: tuple[str, ...] = Field((), description="Glob patterns of file names to leave out.")
-    max_file_bytes: int = Field(64 * 1024**2, ge=1, description="Larger files are left out.")
-    include_hidden: bool = Field(False, description="Also index files and folders whose name begins with a dot.")
-    include_secrets: bool = Field(False, description="Also index files that are secrets by name, such as `.env`.")
-    use_gitignore: bool = Field(True, description="Leave out what git ignores.")
+    root: Path | None = Field(default=None, description="Folder of the project; needed only to create it from here.")
+    private: bool = Field(default=False, description="Seen only by tokens that name it.")
+    include: tuple[str, ...] = Field(default=(), description="Glob patterns of paths to index; empty = every file.")
+    ignore_dirs: tuple[str, ...] = Field(
+        default=(), description="Folder names to leave out, beside the well-known ones."
+    )
+    ignore_files: tuple[str, ...] = Field(default=(), description="Glob patterns of file names to leave out.")
+    max_file_bytes: int = Field(default=64 * 1024**2, ge=1, description="Larger files are left out.")
+    include_hidden: bool = Field(
+        default=False, description="Also index files and folders whose name begins with a dot."
+    )
+    include_secrets: bool = Field(
+        default=False, description="Also index files that are secrets by name, such as `.env`."
+    )
+    use_gitignore: bool = Field(default=True, description="Leave out what git ignores.")
 
     def settings(self) -> ProjectSettings:
         return ProjectSettings(
@@ -118,12 +128,12 @@ class Settings(Section):
     """All of it. Every field has a default, so that no configuration is needed."""
 
     data: Path = Field(
-        Path("~/.local/share/armillary"), description="Folder of the catalogue, the engines and the models."
+        default=Path("~/.local/share/armillary"), description="Folder of the catalogue, the engines and the models."
     )
-    bind: str = Field("127.0.0.1", description="Address to listen on; any but a loopback one needs a token.")
-    port: int = Field(8420, ge=0, le=65535, description="Port of MCP and the dashboard; 0 = any free one.")
+    bind: str = Field(default="127.0.0.1", description="Address to listen on; any but a loopback one needs a token.")
+    port: int = Field(default=8420, ge=0, le=65535, description="Port of MCP and the dashboard; 0 = any free one.")
     public_hosts: tuple[str, ...] = Field(
-        (), description="Names under which clients reach this server, with `:port` where they use one."
+        default=(), description="Names under which clients reach this server, with `:port` where they use one."
     )
     cards: CardsEngine = Field(default_factory=TantivyCards, description="Names, cards and chapter names.")
     chunks: ChunksEngine = Field(default_factory=EdgeChunks, description="Words and meaning of the content.")
