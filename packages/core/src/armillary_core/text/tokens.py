@@ -32,7 +32,7 @@ _MEMO_LENGTH: Final = 48
 # Lucene's English list. Asked words only are marked: the index keeps all of them.
 STOP_WORDS: Final = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-    "this to was will with".split()
+    "this to was will with".split()  # noqa: SIM905 - reads better as a line of words
 )
 
 # ISO 639-1 → Snowball algorithm and the script it is written for.
@@ -194,7 +194,7 @@ def _query_term(unit: str, start: int, languages: Iterable[str | None]) -> Query
 
 def _looks_like_identifier(unit: str) -> bool:
     words = _WORD.findall(unit)
-    if words and (words[0] == unit or unit[0] not in "-." and set("".join(_WORD.split(unit))) == {"-"}):
+    if words and (words[0] == unit or (unit[0] not in "-." and set("".join(_WORD.split(unit))) == {"-"})):
         return any(_is_structured(word) for word in words)  # a word, or prose joined by hyphens
     return bool(words)  # a.b, a/b, a::b, --a-b, .net, c#
 
