@@ -1,0 +1,1 @@
+"""Settings → adapters → use cases: the only place that knows which implementation runs."""

@@ -1,0 +1,58 @@
+"""Which embedder runs, and the models it can have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from armillary_core.adapters.embedding.registry import MODELS, ModelSpec
+from armillary_core.domain.errors import InvalidRequestError, SettingsError
+from armillary_core.ports.embedder import Embedder, ModelFacts
+from armillary_core.settings.model import EmbeddingEngine, FastembedEmbedding, NoEmbedding
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model whose vectors the chunk index holds."""
+
+    fingerprint: str
+    dimensions: int
+
+
+def open_embedder(settings: EmbeddingEngine, *, folder: Path) -> Embedder:
+    """Cheap: the model itself is loaded with the first text. Raises SettingsError for a model nobody knows."""
+    match settings:
+        case FastembedEmbedding():
+            from armillary_core.adapters.embedding.fastembed import FastembedEmbedder
+
+            spec = _chosen(settings)
+            return FastembedEmbedder(folder, spec.id, threads=settings.threads)
+        case NoEmbedding():
+            from armillary_core.adapters.embedding.off import NoEmbedder
+
+            return NoEmbedder("it is switched off (embedding.engine: none)")
+
+
+def model_choice(settings: EmbeddingEngine, embedder: Embedder) -> ModelChoice | None:
+    """What is installed, else what will be fetched; None when search by meaning is off."""
+    if not isinstance(settings, FastembedEmbedding):
+        return None
+    facts = embedder.facts()
+    if isinstance(facts, ModelFacts):
+        return ModelChoice(facts.fingerprint, facts.dimensions)
+    spec = _chosen(settings)
+    return ModelChoice(spec.fingerprint(spec.builds[0]), spec.dimensions)
+
+
+def model_named(name: str) -> ModelSpec:
+    """Raises InvalidRequestError that names the models there are."""
+    if name not in MODELS:
+        raise InvalidRequestError(f'No model "{name}". Models: {", ".join(MODELS)}.')
+    return MODELS[name]
+
+
+def _chosen(settings: FastembedEmbedding) -> ModelSpec:
+    try:
+        return model_named(settings.model)
+    except InvalidRequestError as unknown:
+        raise SettingsError(f"embedding.model: {unknown.message}") from None
