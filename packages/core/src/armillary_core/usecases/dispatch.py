@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armillary_core.domain.card import Card
 from armillary_core.domain.chunk import CARD_ORDINAL, TermCounts, chunk_key
-from armillary_core.domain.document import folder_hashes
 from armillary_core.domain.errors import BackendRejectedError
-from armillary_core.domain.query import Field
+from armillary_core.domain.facets import facets_of
 from armillary_core.ports.card_index import CardIndex
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.catalogue.outbox import ChunkState, Engine, OutboxRow
@@ -21,35 +18,6 @@ from armillary_core.ports.embedder import Embedder, ModelFacts
 from armillary_core.text.bm25 import term_weights
 from armillary_core.text.cards import text_hash, text_of_card
 from armillary_core.text.tokens import count_tokens
-
-Payload = dict[str, str | int | list[str] | list[int]]
-
-_EPOCH = datetime.date(1970, 1, 1)
-
-
-def days_since_epoch(date: str | None) -> int | None:
-    """Days since 1970-01-01 of YYYY-MM-DD; None when there is no valid date."""
-    try:
-        return (datetime.date.fromisoformat(date) - _EPOCH).days if date else None
-    except ValueError:
-        return None
-
-
-def payload_of(card: Card) -> Payload:
-    """The filterable fields of a document, by `domain.query.Field`; absent ones are left out."""
-    document = card.document
-    fields: dict[Field, str | int | list[str] | list[int] | None] = {
-        Field.PROJECT: document.project,
-        Field.TYPE: card.type,
-        Field.FOLDERS: folder_hashes(document.path),
-        Field.MEDIA_TYPE: document.media_type,
-        Field.LOCALE: document.locale,
-        Field.VERSION: document.version,
-        Field.DATE: days_since_epoch(card.date),
-        Field.STATE: [state.value for state in card.states],
-        Field.DOCUMENT: document.pk,
-    }
-    return {field.value: value for field, value in fields.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +108,7 @@ class Dispatcher:
 
 def points_of(state: ChunkState, vectors: dict[str, list[float]]) -> list[Point]:
     """Every point of one document: its chunks and its card chunk."""
-    payload = payload_of(state.card)
+    payload = facets_of(state.card)
     points = [
         Point(
             key=chunk_key(state.pk, chunk.ordinal),
