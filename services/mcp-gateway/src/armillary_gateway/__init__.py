@@ -1,0 +1,1 @@
+"""The MCP gateway: tools, tokens and rights over streamable HTTP."""
