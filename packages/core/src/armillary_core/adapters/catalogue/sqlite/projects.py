@@ -1,0 +1,186 @@
+"""Projects in the catalogue."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from typing_extensions import override
+
+from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, pack_json, signed, unsigned
+from armillary_core.adapters.catalogue.sqlite.connection import Database
+from armillary_core.adapters.catalogue.sqlite.removal import BATCH, take_documents
+from armillary_core.adapters.catalogue.sqlite.rows import NAMED_PROJECTS, json_list
+from armillary_core.domain.errors import ProjectNotFoundError
+from armillary_core.domain.project import (
+    ListingWay,
+    Project,
+    ProjectCounts,
+    ProjectName,
+    ProjectSettings,
+    ProjectState,
+)
+from armillary_core.ports.catalogue.projects import ProjectStore
+
+_PROJECTS = (
+    "SELECT id, name, root, private, state, state_reason, listing, device, settings, last_good_scan FROM project"
+)
+
+
+class SqliteProjects(ProjectStore):
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @override
+    def all(self) -> list[Project]:
+        with self._database.read() as connection:
+            return [_project_of(row) for row in connection.execute(f"{_PROJECTS} ORDER BY name")]
+
+    @override
+    def get(self, name: ProjectName) -> Project | None:
+        with self._database.read() as connection:
+            row = connection.execute(f"{_PROJECTS} WHERE name = ?", (name,)).fetchone()
+        return _project_of(row) if row else None
+
+    @override
+    def put(
+        self, name: ProjectName, *, root: str, private: bool = False, settings: ProjectSettings | None = None
+    ) -> Project:
+        there = self.get(name)
+        wanted = settings or (there.settings if there else ProjectSettings())
+        if there is not None and (there.root, there.private, there.settings) == (root, private, wanted):
+            return there
+        with self._database.write(durable=True) as connection:
+            connection.execute(
+                "INSERT INTO project (name, root, private, settings) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE "
+                "SET root = excluded.root, private = excluded.private, settings = excluded.settings",
+                (name, os.fsencode(root), private, pack_json(asdict(wanted))),
+            )
+            return _project_of(connection.execute(f"{_PROJECTS} WHERE name = ?", (name,)).fetchone())
+
+    @override
+    def set_state(
+        self,
+        name: ProjectName,
+        state: ProjectState,
+        *,
+        reason: str | None = None,
+        listing: ListingWay | None = None,
+        device: int | None = None,
+        good_scan_at: float | None = None,
+    ) -> None:
+        with self._database.write() as connection:
+            changed = connection.execute(
+                "UPDATE project SET state = ?, state_reason = ?, listing = coalesce(?, listing), "
+                "device = coalesce(?, device), last_good_scan = coalesce(?, last_good_scan) WHERE name = ?",
+                (
+                    state.value,
+                    clean_or_none(reason),
+                    listing.value if listing else None,
+                    signed(device) if device is not None else None,
+                    good_scan_at,
+                    name,
+                ),
+            ).rowcount
+            if not changed:
+                raise ProjectNotFoundError(f"No project {name!r}.")
+
+    @override
+    def remove(self, name: ProjectName) -> None:
+        number = self._id(name)
+        while number is not None:
+            # What a scan can bring back goes first, in short transactions; what it cannot goes with the project.
+            with self._database.write() as connection:
+                pks = connection.execute(
+                    "SELECT pk FROM document WHERE project = ? AND enrichment = 0 LIMIT ?", (number, BATCH)
+                ).fetchall()
+                take_documents(connection, number, [pk for (pk,) in pks], keep_enriched=False)
+            if not pks:
+                break
+        with self._database.write(durable=True) as connection:
+            if number is None:
+                return
+            rows = connection.execute("SELECT pk FROM document WHERE project = ?", (number,)).fetchall()
+            take_documents(connection, number, [pk for (pk,) in rows], keep_enriched=False)
+            for table in ("term", "language"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (number,))
+            connection.execute("DELETE FROM project WHERE id = ?", (number,))
+            connection.execute(
+                "UPDATE job SET state = 'cancelled', finished_at = ? WHERE project = ? "
+                "AND state IN ('waiting', 'running')",
+                (self._database.now(), name),
+            )
+
+    def _id(self, name: ProjectName) -> int | None:
+        with self._database.read() as connection:
+            row = connection.execute("SELECT id FROM project WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    @override
+    def counts(self, names: Sequence[ProjectName]) -> dict[ProjectName, ProjectCounts]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT p.name, sum(d.present), sum(d.present AND d.enrichment = 0), "
+                "sum(d.present AND d.enrichment = 1), sum(d.present AND d.enrichment = 2), sum(NOT d.present), "
+                "sum(d.present AND d.diverged_from IS NOT NULL), sum(d.present AND d.state = 'failed'), "
+                "(SELECT count(*) FROM skipped s WHERE s.project = p.id), sum(d.chapters), sum(d.chunks) "
+                "FROM project p LEFT JOIN document d ON d.project = p.id "
+                "WHERE p.name IN (SELECT value FROM json_each(?)) GROUP BY p.id ORDER BY p.name",
+                (json_list(names),),
+            )
+            return {ProjectName(row[0]): ProjectCounts(*(value or 0 for value in row[1:])) for row in rows}
+
+    @override
+    def types(self, names: Sequence[ProjectName]) -> dict[str, int]:
+        return self._counted("type", names)
+
+    @override
+    def facets(self, names: Sequence[ProjectName]) -> dict[str, dict[str, int]]:
+        return {column: self._counted(column, names) for column in ("locale", "version", "media_type", "language")}
+
+    def _counted(self, column: str, names: Sequence[ProjectName]) -> dict[str, int]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT {column}, count(*) FROM document WHERE present = 1 AND {column} IS NOT NULL "
+                f"AND project IN {NAMED_PROJECTS} GROUP BY {column} ORDER BY count(*) DESC, {column}",
+                (json_list(names),),
+            )
+            return dict(rows.fetchall())
+
+    @override
+    def languages(self, names: Sequence[ProjectName]) -> dict[str, int]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT language, sum(documents) FROM language WHERE project IN {NAMED_PROJECTS} "
+                "GROUP BY language ORDER BY sum(documents) DESC, language",
+                (json_list(names),),
+            )
+            return dict(rows.fetchall())
+
+
+def _project_of(row: tuple[Any, ...]) -> Project:
+    number, name, root, private, state, reason, listing, device, settings, last_good_scan = row
+    return Project(
+        id=number,
+        name=ProjectName(name),
+        root=os.fsdecode(root),
+        private=bool(private),
+        state=ProjectState(state),
+        state_reason=reason,
+        listing=ListingWay(listing) if listing else None,
+        device=unsigned(device) if device is not None else None,
+        settings=_settings_of(settings),
+        last_good_scan=last_good_scan,
+    )
+
+
+def _settings_of(text: str) -> ProjectSettings:
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in json.loads(text).items()
+        if key in ProjectSettings.__dataclass_fields__
+    }
+    return ProjectSettings(**values)
