@@ -1,0 +1,1 @@
+"""The `armillary` command, and the one process that runs everything."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from armillary_core.adapters.embedding.registry import MODELS, ModelSpec
 from armillary_core.domain.errors import InvalidRequestError, SettingsError
 from armillary_core.ports.embedder import Embedder, ModelFacts
-from armillary_core.settings.model import EmbeddingEngine, FastembedEmbedding, NoEmbedding
+from armillary_core.settings.model import EmbeddingEngine, FastembedEmbedding, NoEmbedding, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +57,24 @@ def _chosen(settings: FastembedEmbedding) -> ModelSpec:
         return model_named(settings.model)
     except InvalidRequestError as unknown:
         raise SettingsError(f"embedding.model: {unknown.message}") from None
+
+
+def is_installed(settings: Settings) -> bool:
+    """Whether the chosen model's files are there; true as well when none is wanted."""
+    embedding = settings.embedding
+    if not isinstance(embedding, FastembedEmbedding):
+        return True
+    from armillary_core.adapters.embedding.installation import Installed, find_model
+
+    return isinstance(find_model(_chosen(embedding), models_folder(settings)), Installed)
+
+
+def fetch(settings: Settings, name: str, progress: Callable[[int, int], None] | None = None) -> Path:
+    """Bring a model into the data folder; blocks. Raises InvalidRequestError, BackendError."""
+    from armillary_core.adapters.embedding.fetch import fetch_model
+
+    return fetch_model(model_named(name), models_folder(settings), progress).folder
+
+
+def models_folder(settings: Settings) -> Path:
+    return settings.data / "models"

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from typing import TextIO
 
 import structlog
 from structlog.typing import Processor
+from typing_extensions import override
 
 _QUIET = ("uvicorn", "uvicorn.access", "uvicorn.error", "mcp", "httpx2", "watchfiles", "fastembed", "filelock")
 
 
+class _StandardOutput(io.TextIOBase):
+    """Whatever `sys.stdout` is at the moment of writing: a progress bar stands in for it while it is drawn."""
+
+    @override
+    def write(self, text: str) -> int:
+        return sys.stdout.write(text)
+
+    @override
+    def flush(self) -> None:
+        sys.stdout.flush()
+
+    @override
+    def isatty(self) -> bool:
+        return sys.stdout.isatty()
+
+
 def configure_logging(*, level: str = "info", style: str = "auto", stream: TextIO | None = None) -> None:
     """Call once, in `cli.py`. `style` is auto, console or json; the stdio bridge passes standard error."""
-    out = stream or sys.stdout
+    out = stream or _StandardOutput()
     readable = style == "console" or (style == "auto" and out.isatty())
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -13,6 +13,7 @@ from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.catalogue.outbox import Engine
 from armillary_core.ports.clock import Clock
 from armillary_core.ports.embedder import Embedder, ModelFacts
+from armillary_core.usecases.embed import vector_languages
 
 FAILED_SHOWN = 50
 JOBS_SHOWN = 20
@@ -60,10 +61,7 @@ class ModelHealth:
     reason: str = ""
     expected: int = 0  # chunks that should have a vector
     present: int = 0
-
-    @property
-    def missing(self) -> int:
-        return max(0, self.expected - self.present)
+    missing: int = 0  # still to be made; texts that this model cannot read are not among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +194,8 @@ class Health:
         if not isinstance(facts, ModelFacts):
             return ModelHealth(state="unavailable", reason=facts.reason, expected=expected)
         present = self._catalogue.vectors.present(facts.fingerprint, names)
-        return ModelHealth(state="ready", name=facts.name, expected=expected, present=present)
+        missing = self._catalogue.vectors.count_missing(facts.fingerprint, languages=vector_languages(facts))
+        return ModelHealth(state="ready", name=facts.name, expected=expected, present=present, missing=missing)
 
 
 def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...], model: ModelHealth) -> list[str]:

@@ -1,0 +1,43 @@
+"""Gateway and web on one port, over one core."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from starlette.types import ASGIApp
+
+from armillary_core.bootstrap.container import Core
+from armillary_core.settings.model import Settings
+from armillary_gateway.cursors import Cursors
+from armillary_gateway.gateway import Gateway, GatewayPolicy
+from armillary_gateway.server import build_http_app
+
+
+def http_app(core: Core) -> ASGIApp:
+    """What the one process serves."""
+    gateway = Gateway(
+        search=core.search,
+        find_similar=core.find_similar,
+        read=core.read,
+        browse=core.browse,
+        enrich=core.cards_use,
+        tokens=core.tokens,
+        reindex=core.reindex,
+        health=core.health,
+        clock=core.clock,
+        cursors=Cursors(core.catalogue.secret("cursors")),
+        policy=GatewayPolicy(
+            tokens_required=not core.settings.is_loopback,
+            public_hosts=_names(core.settings),
+            mask_keys=core.settings.masking.enabled,
+        ),
+    )
+    return build_http_app(gateway)
+
+
+def _names(settings: Settings) -> tuple[str, ...]:
+    """The names clients may use: those of the settings, and the one address that is listened on."""
+    address = ipaddress.ip_address(settings.bind)
+    if address.is_loopback or address.is_unspecified:
+        return settings.public_hosts
+    return (*settings.public_hosts, settings.bind)
