@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from armillary_core.text.folding import MARKS, UNSPACED, fold, fold_accents
@@ -33,11 +34,8 @@ class NameUnit:
     """One word as it was typed: its parts, and all of them in one when there are several (`getUserById`)."""
 
     parts: tuple[str, ...]
-    whole: str | None = None
-
-    @property
-    def letters(self) -> int:
-        return sum(map(len, self.parts))
+    whole: str | None
+    letters: int
 
 
 def fold_name(text: str) -> str:
@@ -69,22 +67,23 @@ def name_units(text: str) -> list[NameUnit]:
         for piece in _UNSPACED_RUN.split(typed):
             if _UNSPACED_RUN.match(piece):
                 folded = piece.casefold()
-                units += [NameUnit((pair,)) for pair in _pairs(folded)]
+                units += [NameUnit((pair,), None, len(pair)) for pair in _pairs(folded)]
             elif _WORD.search(piece):
                 units.append(_unit(piece))
     return units
 
 
+@lru_cache(maxsize=8192)
 def _unit(typed: str) -> NameUnit:
     if typed.isalpha() and (typed[1:].islower() or typed.isupper() or len(typed) == 1):
-        return NameUnit((typed.casefold()[:_LONGEST_WORD],))
+        word = typed.casefold()[:_LONGEST_WORD]
+        return NameUnit((word,), None, len(word))
     parts = tuple(
         part.casefold()[:_LONGEST_WORD] for word in _WORD.findall(typed) for part in _HUMP.sub(" ", word).split()
     )
-    if len(parts) == 1:
-        return NameUnit(parts)
     whole = "".join(parts)
-    return NameUnit(parts, whole if len(parts) <= _MOST_PARTS and len(whole) <= _LONGEST_WORD else None)
+    has_whole = 1 < len(parts) <= _MOST_PARTS and len(whole) <= _LONGEST_WORD
+    return NameUnit(parts, whole if has_whole else None, len(whole))
 
 
 def _pairs(run: str) -> list[str]:

@@ -37,7 +37,6 @@ T = TypeVar("T")
 _STAMP: Final = "fingerprint"
 _HEAP: Final = 15_000_000  # bytes; the least that is comfortable, since the whole process has 200 MB
 _TIE_ROOM: Final = 32  # hits fetched past the limit, so that ties at the cut are seen
-_FEW: Final = 5  # with fewer good hits, typing mistakes are considered
 _LONGEST_QUERY: Final = 1_000  # characters
 
 
@@ -51,6 +50,8 @@ class TantivyCardIndex(CardIndex):
         self._index = index
         self._schema = schema
         self._writer: IndexWriter | None = writer
+        self._meta = folder / "meta.json"
+        self._seen = 0  # mtime of that file when the searcher last looked
         self._is_open = True
         self._writing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="card-index")
 
@@ -141,6 +142,11 @@ class TantivyCardIndex(CardIndex):
     def _searcher(self) -> Searcher:
         if not self._is_open:
             raise BackendUnavailableError("The card index is closed.")
+        with contextlib.suppress(FileNotFoundError):
+            written = self._meta.stat().st_mtime_ns
+            if written != self._seen:  # a commit, or a merge in the background: fewer segments are faster
+                self._index.reload()
+                self._seen = written
         return self._index.searcher()
 
     def _find(self, text: str, wanted: Filter | None, limit: int, deadline: float) -> NameHits:
@@ -151,10 +157,14 @@ class TantivyCardIndex(CardIndex):
             queries = NameQueries(text, self._schema, searcher)
             condition = None if wanted is None else compile_filter(wanted, self._schema)
             found: dict[tuple[int, int], NameHit] = {}
+            if queries.is_path:
+                self._add(found, MatchClass.EXACT, searcher, queries.exact(), condition, limit)
+                if found:  # nobody who gives a path wants its words
+                    return NameHits(tuple(found.values()), (time.perf_counter() - began) * 1000)
             for score, place in self._best(searcher, queries.best(), condition, limit):
                 match, within = class_of(score)
                 found[place] = _hit(place, match, within)
-            if len(found) < min(limit, _FEW) and time.monotonic() < deadline:
+            if not found and time.monotonic() < deadline:  # mistakes are looked for when nothing is as it was typed
                 self._add(found, MatchClass.FUZZY, searcher, queries.fuzzy(), condition, limit)
             if len(found) < limit and time.monotonic() < deadline:
                 self._add(found, MatchClass.PARTIAL, searcher, queries.partial(), condition, limit)
@@ -215,7 +225,6 @@ class TantivyCardIndex(CardIndex):
                 self._writer = None  # dropped with what it had not committed; the next change takes a new one
                 gc.collect()
                 raise
-            self._index.reload()
 
     def _let_go(self) -> None:
         writer, self._writer = self._writer, None

@@ -33,7 +33,7 @@ ANY: Final = "any"  # all of these, a card's summary, the headings above a chapt
 WORD_FIELDS: Final = (NAME, FILE, HEADING, KEYWORD, ANY)
 
 _LONGEST_WHOLE: Final = 300
-_LONGEST_SUMMARY: Final = 400
+_LONGEST_SUMMARY: Final = 240
 _MOST_HEADINGS: Final = 40
 _MOST_KEYWORDS: Final = 40
 _DEEPEST_TAIL: Final = 6

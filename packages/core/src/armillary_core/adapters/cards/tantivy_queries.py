@@ -32,6 +32,7 @@ Clause = tuple[Occur, Query]
 
 MOST_UNITS: Final = 24  # of a longer question only these are looked at
 _MOST_FUZZY: Final = 6  # a name of more words is not found by mistakes in each
+_MOST_DOUBTED: Final = 2  # words that are all known, yet may be mistaken for one another
 _ONE_MISTAKE: Final = 4  # letters from which one mistake is forgiven
 _TWO_MISTAKES: Final = 8
 
@@ -63,9 +64,16 @@ class NameQueries:
         self._whole = fold_name(text)
         self._units = name_units(text)[:MOST_UNITS]
 
+    @property
+    def is_path(self) -> bool:
+        return "/" in self._whole
+
+    def exact(self) -> Query:
+        return self._exact(0.0)
+
     def best(self) -> Query:
         """Exact, prefix and words at once; `STEPS` tells the class by the score."""
-        found = [self._exact()]
+        found = [self._exact(STEPS[MatchClass.EXACT])]
         if self._units and self._all_known():
             found += [self._prefix(field) for field in _FIELD]
             found.append(self._words())
@@ -78,6 +86,8 @@ class NameQueries:
             return None
         known = [self._is_known(unit, last=False) for unit in self._units]
         if all(known):
+            if len(known) > _MOST_DOUBTED:
+                return None
             known = [False] * len(known)
         own: list[Clause] = [(Occur.Should, self._term(KIND, "card"))]
         clauses: list[Clause] = []
@@ -103,8 +113,7 @@ class NameQueries:
 
     # ------------------------------------------------------------------ classes
 
-    def _exact(self) -> Query:
-        step = STEPS[MatchClass.EXACT]
+    def _exact(self, step: float) -> Query:
         choices = [_constant(self._term(WHOLE, letter + self._whole), step + worth) for letter, worth in _WHOLE.items()]
         title = Query.boolean_query(
             [(Occur.Must, choices[0]), (Occur.Should, _constant(self._term(KIND, "card"), _TITLE))]
