@@ -13,6 +13,7 @@ from armillary_core.domain.chunk import Chunk, ChunkSpan, TermCounts
 from armillary_core.domain.document import Document, ExtractionState, FileStamp
 from armillary_core.domain.ingest import ExtractedText, Failed, Indexed, NameOnly
 from armillary_core.domain.project import Project, ProjectName
+from armillary_core.text.cards import card_text, text_hash
 
 
 def make_hash(text: str) -> str:
@@ -94,7 +95,7 @@ def make_chunk(ordinal: int = 0, text: str = "some words", *, start: int = 0, br
         spans=(ChunkSpan(0, start, start + len(text)),),
         breadcrumb=breadcrumb,
         terms=make_terms(split_words(text)),
-        text_hash=make_hash(f"{breadcrumb}\n{text}"),
+        text_hash=text_hash(breadcrumb, text),
     )
 
 
@@ -108,7 +109,7 @@ def make_chunks(text: str, chapters: Sequence[Chapter], title: str) -> tuple[Chu
             spans=(ChunkSpan(chapter.ordinal, chapter.start, chapter.end),),
             breadcrumb=" > ".join((title, *chapter.path)),
             terms=make_terms(split_words(text[chapter.start : chapter.end])),
-            text_hash=make_hash(" > ".join((title, *chapter.path)) + "\n" + text[chapter.start : chapter.end]),
+            text_hash=text_hash(" > ".join((title, *chapter.path)), text[chapter.start : chapter.end]),
         )
         for chapter in chapters
     )
@@ -117,6 +118,7 @@ def make_chunks(text: str, chapters: Sequence[Chapter], title: str) -> tuple[Chu
 def make_indexed(
     text: str = "# Title\nsome words\n",
     *,
+    path: bytes = b"guide.md",
     title: str | None = None,
     language: str | None = "en",
     stamp: FileStamp | None = None,
@@ -127,11 +129,16 @@ def make_indexed(
     content_hash: str | None = None,
     note: str | None = None,
 ) -> Indexed:
-    """A document of this text: a chapter for each '#' line, a chunk for each chapter."""
+    """A document of this text: a chapter for each '#' line, a chunk for each chapter; `path` only colours its
+    card's text."""
     chapters = make_chapters(text)
     shown = title or next((chapter.name for chapter in chapters if chapter.name), None)
     chunks = make_chunks(text, chapters, shown or "")
-    card_words = split_words(f"{shown or ''} {' '.join(base.keywords) if base else ''}")
+    layer = base or BaseLayer(headings=tuple(chapter.name for chapter in chapters if chapter.name))
+    shown_on_card = card_text(
+        title=shown, path=path, headings=layer.headings, summary=layer.summary, keywords=layer.keywords
+    )
+    card_words = split_words(shown_on_card)
     words = {token(word): word for word in (*split_words(text), *card_words)}
     return Indexed(
         content_hash=content_hash or make_hash(text),
@@ -142,7 +149,7 @@ def make_indexed(
             chapters=chapters,
             title=shown,
             charset="utf-8",
-            base=base or BaseLayer(headings=tuple(chapter.name for chapter in chapters if chapter.name)),
+            base=layer,
             locale=locale,
             version=version,
             note=note,
@@ -151,7 +158,7 @@ def make_indexed(
         lines=text.count("\n"),
         chunks=chunks,
         card_terms=make_terms(card_words),
-        card_hash=make_hash(f"card {shown} {text}") if len(chunks) != 1 else None,
+        card_hash=text_hash("", shown_on_card) if len(chunks) != 1 else None,
         words=words,
     )
 

@@ -79,11 +79,11 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCounts:
-    """Counts of one project, from the catalogue."""
+    """Counts of one project, from the catalogue: `documents` = `empty` + `enriched` + `stale` + `desync`."""
 
     documents: int = 0
     empty: int = 0
-    enriched: int = 0
+    enriched: int = 0  # and not stale
     stale: int = 0
     desync: int = 0
     diverged: int = 0

@@ -14,7 +14,7 @@ from armillary_core.domain.document import ExtractionState
 from armillary_core.text.cards import text_hash, text_of_card
 from armillary_core.text.tokens import count_tokens
 
-ChunkRow = tuple[int, int, int, int, bytes | None, str, bytes, bytes, bytes]
+ChunkRow = tuple[int, int, int, int, bytes | None, str | bytes, bytes, bytes, bytes]
 INSERT_CHUNK = (
     'INSERT INTO chunk (key, start, "end", length, text_hash, breadcrumb, spans, ids, counts) '
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from armillary_core.adapters.catalogue.sqlite.rows import Connection, json_list
+from armillary_core.adapters.catalogue.sqlite.codec import clean
+from armillary_core.adapters.catalogue.sqlite.rows import Connection
 from armillary_core.domain.chunk import CARD_ORDINAL
 from armillary_core.ports.catalogue.outbox import Engine
 
@@ -62,7 +63,7 @@ class ProjectChange:
         connection.executemany(
             "INSERT INTO term (token, project, word, chunks) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (token, project) DO UPDATE SET chunks = chunks + excluded.chunks",
-            [(token, project, words.get(token, ""), count) for token, count in more],
+            [(token, project, clean(words.get(token, "")), count) for token, count in more],
         )
         if less:
             connection.executemany(
@@ -146,8 +147,3 @@ def settle_early_average(connection: Connection, project: int) -> None:
     ).fetchone()
     if documents >= AVERAGE_DOCUMENTS > at:
         settle_average(connection, project)
-
-
-def delete_documents(connection: Connection, pks: Sequence[int]) -> None:
-    """Rows of documents whose chunks are counted out already; cards, texts and outlines go with them."""
-    connection.execute("DELETE FROM document WHERE pk IN (SELECT value FROM json_each(?))", (json_list(pks),))

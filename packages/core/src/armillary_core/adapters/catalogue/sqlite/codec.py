@@ -56,6 +56,21 @@ def clean_or_none(text: str | None) -> str | None:
     return clean(text) if text else None
 
 
+def pack_exact(text: str) -> str | bytes:
+    """Text that must come back as it was, lone surrogates and all: bytes where SQLite's text cannot hold it."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def unpack_exact(value: str | bytes) -> str:
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
 def name_key(text: str) -> str:
     """A name as it is compared and sorted: without case and accents."""
     return clean(fold(text))
@@ -70,7 +85,7 @@ def unpack_text(raw: bytes) -> str:
 
 
 def pack_list(words: Sequence[str]) -> str:
-    return clean(_encode(words)) if words else "[]"
+    return pack_json(words) if words else "[]"
 
 
 def unpack_list(text: str) -> tuple[str, ...]:
@@ -78,7 +93,12 @@ def unpack_list(text: str) -> tuple[str, ...]:
 
 
 def pack_json(value: object) -> str:
-    return clean(_encode(value))
+    text = _encode(value)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # lone surrogates come back from escapes
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def pack_base(base: BaseLayer) -> str | None:

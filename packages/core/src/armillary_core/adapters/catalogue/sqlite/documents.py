@@ -13,6 +13,7 @@ from armillary_core.adapters.catalogue.sqlite.codec import (
     known_hashes,
     name_key,
     unpack_chapters,
+    unpack_exact,
     unpack_hash,
     unpack_spans,
     unpack_terms,
@@ -46,7 +47,7 @@ def chunk_of(row: tuple[Any, ...]) -> Chunk:
         start=start,
         end=end,
         spans=unpack_spans(spans),
-        breadcrumb=breadcrumb,
+        breadcrumb=unpack_exact(breadcrumb),
         terms=unpack_terms(ids, counts),
         text_hash=unpack_hash(text_hash) or "",
     )

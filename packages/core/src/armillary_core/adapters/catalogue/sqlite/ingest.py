@@ -115,8 +115,8 @@ class SqliteIngest(IngestStore):
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT d.pk, d.diverged_from FROM document d JOIN project p ON p.id = d.project "
-                "WHERE d.diverged_from IS NOT NULL AND (?1 IS NULL OR p.name = ?1)",
-                (project,),
+                "WHERE d.diverged_from IS NOT NULL AND (? IS NULL OR p.name = ?)",
+                (project, project),
             )
             return {pk: tuple(json.loads(names)) for pk, names in rows}
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 from collections.abc import Iterable
 
 from armillary_core.adapters.catalogue.sqlite.codec import name_key
 from armillary_core.domain.document import encode_path
 
-_CANDIDATES = 2000  # compared letter by letter; the rest is told apart by cheap looks
+_COMPARED = 200  # letter by letter; the rest is told apart by cheap looks
 _LEAST = 0.6
 
 
@@ -16,36 +17,34 @@ def nearest_paths(wanted: str, known: Iterable[tuple[int, bytes]], *, limit: int
     """pks of the paths that are most like `wanted`, best first: the same file name elsewhere, then names alike."""
     wanted = name_key(wanted.replace("\\", "/").strip("/"))
     name = wanted.rpartition("/")[2]
-    stem = name.partition(".")[0]
     if not name:
         return []
-    # Documents that share the name's letters are worth a comparison; sharing the stem comes first.
-    likely: list[tuple[int, str]] = []
-    others: list[tuple[int, str]] = []
-    letters = set(stem or name)
+    stem = name.partition(".")[0] or name
+    letters, length = set(name), len(name)
+    likely: list[tuple[float, int, str]] = []
     for pk, raw in known:
-        path = name_key(encode_path(raw))
-        other = path.rpartition("/")[2]
-        if other == name or (stem and (stem in other or (len(other) > 2 and other.partition(".")[0] in stem))):
-            likely.append((pk, path))
-        elif len(others) < _CANDIDATES and _may_resemble(other, name, letters):
-            others.append((pk, path))
-    scored: list[tuple[float, str, int]] = []
+        path = raw.decode("ascii").lower() if raw.isascii() else name_key(encode_path(raw))
+        other = path[path.rfind("/") + 1 :]
+        if other == name:
+            likely.append((3.0, pk, path))
+        elif stem in other or (
+            abs(len(other) - length) * 3 <= length and len(letters.intersection(other)) * 3 > len(letters) * 2
+        ):
+            likely.append((_quick_likeness(name, letters, other), pk, path))
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(name)
-    for pk, path in (likely + others)[:_CANDIDATES]:
-        other = path.rpartition("/")[2]
-        matcher.set_seq1(other)
-        if other != name and (matcher.real_quick_ratio() < _LEAST or matcher.quick_ratio() < _LEAST):
-            continue
-        alike = matcher.ratio()
-        if alike >= _LEAST:
+    scored: list[tuple[float, str, int]] = []
+    for _, pk, path in heapq.nlargest(_COMPARED, likely):
+        matcher.set_seq1(path[path.rfind("/") + 1 :])
+        if (alike := matcher.ratio()) >= _LEAST:
             scored.append((-(alike + _shared_folders(path, wanted)), path, pk))
     return [pk for _, _, pk in sorted(scored)[:limit]]
 
 
-def _may_resemble(other: str, name: str, letters: set[str]) -> bool:
-    return abs(len(other) - len(name)) <= max(3, len(name) // 3) and len(letters & set(other)) * 3 >= len(letters) * 2
+def _quick_likeness(name: str, letters: set[str], other: str) -> float:
+    """Between 0 and 2: letters in common, and the beginning or the end."""
+    shared = len(letters.intersection(other)) / max(len(letters.union(other)), 1)
+    return shared + 0.5 * (name[:3] == other[:3]) + 0.5 * (name[-3:] == other[-3:])
 
 
 def _shared_folders(path: str, wanted: str) -> float:

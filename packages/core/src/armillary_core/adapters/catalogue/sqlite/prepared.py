@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from armillary_core.adapters.catalogue.sqlite.cardchunks import ChunkRow, card_row
 from armillary_core.adapters.catalogue.sqlite.codec import (
-    clean,
     clean_or_none,
     name_key,
     pack_base,
     pack_chapters,
     pack_counts,
+    pack_exact,
     pack_hash,
     pack_json,
     pack_spans,
@@ -74,7 +74,7 @@ def _prepare_indexed(path: bytes, outcome: Indexed) -> Prepared:
             chunk.end,
             chunk.terms.length,
             pack_hash(chunk.text_hash),
-            clean(chunk.breadcrumb),
+            pack_exact(chunk.breadcrumb),
             pack_spans(chunk.spans),
             chunk.terms.ids.tobytes(),
             pack_counts(chunk.terms),
@@ -94,7 +94,7 @@ def _prepare_indexed(path: bytes, outcome: Indexed) -> Prepared:
         words=outcome.words,
         charset=text.charset,
         language=outcome.language,
-        title=clean_or_none(text.title),
+        title=text.title or None,
         locale=clean_or_none(text.locale),
         version=clean_or_none(text.version),
         lines=outcome.lines,
@@ -146,7 +146,17 @@ def _digest(prepared: Prepared) -> bytes:
     digest.update(prepared.outline or b"")
     for key, start, end, _, text_hash, breadcrumb, spans, ids, counts in prepared.chunks:
         digest.update(b"%d %d %d" % (key, start, end))
-        digest.update(b"".join((text_hash or b"", breadcrumb.encode("utf-8"), spans, ids, counts)))
+        digest.update(
+            b"".join(
+                (
+                    text_hash or b"",
+                    breadcrumb if isinstance(breadcrumb, bytes) else breadcrumb.encode("utf-8"),
+                    spans,
+                    ids,
+                    counts,
+                )
+            )
+        )
     return digest.digest()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,6 +14,7 @@ from typing_extensions import override
 
 from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, pack_json, signed, unsigned
 from armillary_core.adapters.catalogue.sqlite.connection import Database
+from armillary_core.adapters.catalogue.sqlite.memo import RevisionMemo
 from armillary_core.adapters.catalogue.sqlite.removal import BATCH, take_documents
 from armillary_core.adapters.catalogue.sqlite.rows import NAMED_PROJECTS, json_list
 from armillary_core.domain.errors import ProjectNotFoundError
@@ -29,10 +32,13 @@ _PROJECTS = (
     "SELECT id, name, root, private, state, state_reason, listing, device, settings, last_good_scan FROM project"
 )
 
+_FACETS = ("type", "locale", "version", "media_type", "language")
+
 
 class SqliteProjects(ProjectStore):
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._facets: RevisionMemo[dict[str, dict[str, int]]] = RevisionMemo()
 
     @override
     def all(self) -> list[Project]:
@@ -123,7 +129,7 @@ class SqliteProjects(ProjectStore):
     def counts(self, names: Sequence[ProjectName]) -> dict[ProjectName, ProjectCounts]:
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT p.name, sum(d.present), sum(d.present AND d.enrichment = 0), "
+                "SELECT p.name, count(d.pk), sum(d.present AND d.enrichment = 0), "
                 "sum(d.present AND d.enrichment = 1), sum(d.present AND d.enrichment = 2), sum(NOT d.present), "
                 "sum(d.present AND d.diverged_from IS NOT NULL), sum(d.present AND d.state = 'failed'), "
                 "(SELECT count(*) FROM skipped s WHERE s.project = p.id), sum(d.chapters), sum(d.chunks) "
@@ -135,20 +141,16 @@ class SqliteProjects(ProjectStore):
 
     @override
     def types(self, names: Sequence[ProjectName]) -> dict[str, int]:
-        return self._counted("type", names)
+        return dict(self._counted(names)["type"])
 
     @override
     def facets(self, names: Sequence[ProjectName]) -> dict[str, dict[str, int]]:
-        return {column: self._counted(column, names) for column in ("locale", "version", "media_type", "language")}
+        counted = self._counted(names)
+        return {column: dict(counted[column]) for column in ("locale", "version", "media_type", "language")}
 
-    def _counted(self, column: str, names: Sequence[ProjectName]) -> dict[str, int]:
+    def _counted(self, names: Sequence[ProjectName]) -> dict[str, dict[str, int]]:
         with self._database.read() as connection:
-            rows = connection.execute(
-                f"SELECT {column}, count(*) FROM document WHERE present = 1 AND {column} IS NOT NULL "
-                f"AND project IN {NAMED_PROJECTS} GROUP BY {column} ORDER BY count(*) DESC, {column}",
-                (json_list(names),),
-            )
-            return dict(rows.fetchall())
+            return self._facets.get(connection, tuple(names), lambda: _count_facets(connection, names))
 
     @override
     def languages(self, names: Sequence[ProjectName]) -> dict[str, int]:
@@ -159,6 +161,23 @@ class SqliteProjects(ProjectStore):
                 (json_list(names),),
             )
             return dict(rows.fetchall())
+
+
+def _count_facets(connection: sqlite3.Connection, names: Sequence[ProjectName]) -> dict[str, dict[str, int]]:
+    """Values with counts of every facet in one pass, the most frequent first."""
+    totals: dict[str, Counter[str]] = {column: Counter() for column in _FACETS}
+    for *values, count in connection.execute(
+        f"SELECT {', '.join(_FACETS)}, count(*) FROM document WHERE present = 1 AND project IN {NAMED_PROJECTS} "
+        f"GROUP BY {', '.join(_FACETS)}",
+        (json_list(names),),
+    ):
+        for column, value in zip(_FACETS, values, strict=True):
+            if value is not None:
+                totals[column][value] += count
+    return {
+        column: dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+        for column, counter in totals.items()
+    }
 
 
 def _project_of(row: tuple[Any, ...]) -> Project:

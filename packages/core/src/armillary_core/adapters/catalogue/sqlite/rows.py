@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from armillary_core.adapters.catalogue.sqlite.codec import unpack_base, unpack_hash, unpack_list, unsigned
+from armillary_core.adapters.catalogue.sqlite.codec import unpack_base, unpack_exact, unpack_hash, unpack_list, unsigned
 from armillary_core.domain.card import Card, Enrichment
 from armillary_core.domain.document import Document, DocumentId, ExtractionState, FileStamp, document_id
 from armillary_core.domain.project import ProjectName
@@ -60,7 +60,7 @@ def document_of(row: Row) -> Document:
         row[7],
         row[8],
         row[9],
-        row[10],
+        unpack_exact(row[10]) if row[10] is not None else None,
         row[11],
         row[12],
         row[13],

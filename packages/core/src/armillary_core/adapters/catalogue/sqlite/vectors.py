@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing_extensions import override
 
 from armillary_core.adapters.catalogue.sqlite.changes import next_revisions, tell
-from armillary_core.adapters.catalogue.sqlite.codec import known_hashes
+from armillary_core.adapters.catalogue.sqlite.codec import known_hashes, unpack_exact
 from armillary_core.adapters.catalogue.sqlite.connection import Database
+from armillary_core.adapters.catalogue.sqlite.memo import RevisionMemo
 from armillary_core.adapters.catalogue.sqlite.rows import NAMED_PROJECTS, batches, blobs_in, json_list
 from armillary_core.domain.chunk import CARD_ORDINAL
 from armillary_core.domain.project import ProjectName
@@ -27,6 +28,10 @@ _MISSING = (
     f"AND NOT EXISTS (SELECT 1 FROM chunk_vector v WHERE v.model = {_MODEL} AND v.text_hash = c.text_hash) "
     "ORDER BY d.revision, c.key"
 )
+_UNUSED = (
+    "v.model NOT IN (SELECT id FROM model WHERE fingerprint IN (SELECT value FROM json_each(?))) "
+    "OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.text_hash = v.text_hash)"
+)
 _Scope = tuple[str, tuple[str, ...] | None]  # model, languages
 
 
@@ -38,7 +43,7 @@ class SqliteVectors(VectorCache):
         self._database = database
         self._lock = threading.Lock()
         self._complete: dict[_Scope, tuple[int, int]] = {}  # → (epoch, revision)
-        self._present: dict[tuple[str, tuple[ProjectName, ...]], tuple[int, int]] = {}  # → (revision, count)
+        self._present: RevisionMemo[int] = RevisionMemo()
 
     @override
     def get(self, model: str, hashes: Iterable[str]) -> dict[str, bytes]:
@@ -92,7 +97,9 @@ class SqliteVectors(VectorCache):
             ):
                 complete = min(complete, changed - 1)
                 if text_hash not in found:
-                    found[text_hash] = Missing(text_hash.hex(), key >> 20, key & CARD_ORDINAL, breadcrumb, start, end)
+                    found[text_hash] = Missing(
+                        text_hash.hex(), key >> 20, key & CARD_ORDINAL, unpack_exact(breadcrumb), start, end
+                    )
                     if len(found) >= limit:
                         break
         self._remember(scope, epoch, complete)
@@ -126,40 +133,23 @@ class SqliteVectors(VectorCache):
             epoch, revision = _marks(connection)
             if self._since((model, None), epoch) >= revision:
                 return _expected(connection, projects)
-            with self._lock:
-                counted = self._present.get(key)
-            if counted is not None and counted[0] == revision:
-                return counted[1]
-            found: int = connection.execute(
-                "SELECT count(*) FROM document d CROSS JOIN chunk c "
-                "ON c.key BETWEEN d.pk << 20 AND d.pk << 20 | 1048575 "
-                f"WHERE d.project IN {NAMED_PROJECTS} AND d.present = 1 AND c.text_hash IS NOT NULL "
-                f"AND EXISTS (SELECT 1 FROM chunk_vector v WHERE v.model = {_MODEL} AND v.text_hash = c.text_hash)",
-                (json_list(projects), model),
-            ).fetchone()[0]
-        with self._lock:
-            if len(self._present) > 100:
-                self._present.clear()
-            self._present[key] = (revision, found)
-        return found
+            return self._present.get(connection, key, lambda: _count_present(connection, model, projects))
 
     @override
     def forget_unused(self, *, keep_models: Sequence[str]) -> int:
+        keep = json_list(keep_models)
+        with self._database.read() as connection:
+            ids = [row[0] for row in connection.execute(f"SELECT v.id FROM chunk_vector v WHERE {_UNUSED}", (keep,))]
         forgotten = 0
-        while True:
+        for batch in batches(ids, 500):
             with self._database.write() as connection:
-                rows = connection.execute(
-                    "DELETE FROM chunk_vector WHERE id IN (SELECT v.id FROM chunk_vector v WHERE v.model NOT IN "
-                    "(SELECT id FROM model WHERE fingerprint IN (SELECT value FROM json_each(?))) "
-                    "OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.text_hash = v.text_hash) LIMIT 1000)",
-                    (json_list(keep_models),),
+                forgotten += connection.execute(
+                    "DELETE FROM chunk_vector AS v WHERE v.id IN (SELECT value FROM json_each(?)) "
+                    f"AND ({_UNUSED})",  # asked again: a text may have come back meanwhile
+                    (json_list(batch), keep),
                 ).rowcount
-                if rows:
-                    connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'vector_epoch'")
-                    next_revisions(connection, 1)
-            forgotten += rows
-            if not rows:
-                return forgotten
+                connection.execute("UPDATE counter SET value = value + 1 WHERE name IN ('vector_epoch', 'revision')")
+        return forgotten
 
     def _since(self, scope: _Scope, epoch: int) -> int:
         with self._lock:
@@ -181,6 +171,16 @@ def _parameters(scope: _Scope, since: int) -> tuple[int | str | None, ...]:
     model, languages = scope
     wanted = json_list(languages) if languages is not None else None
     return (since, wanted, wanted or "[]", model)
+
+
+def _count_present(connection: sqlite3.Connection, model: str, projects: Sequence[ProjectName]) -> int:
+    found: int = connection.execute(
+        "SELECT count(*) FROM document d CROSS JOIN chunk c ON c.key BETWEEN d.pk << 20 AND d.pk << 20 | 1048575 "
+        f"WHERE d.project IN {NAMED_PROJECTS} AND d.present = 1 AND c.text_hash IS NOT NULL "
+        f"AND EXISTS (SELECT 1 FROM chunk_vector v WHERE v.model = {_MODEL} AND v.text_hash = c.text_hash)",
+        (json_list(projects), model),
+    ).fetchone()[0]
+    return found
 
 
 def _expected(connection: sqlite3.Connection, projects: Sequence[ProjectName]) -> int:

@@ -20,7 +20,7 @@ from armillary_core.adapters.catalogue.sqlite.changes import (
     settle_early_average,
     tell,
 )
-from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, name_key, signed
+from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, name_key, pack_exact, signed
 from armillary_core.adapters.catalogue.sqlite.prepared import Prepared
 from armillary_core.adapters.catalogue.sqlite.rows import Row, blobs_in, cards_by_pk
 from armillary_core.domain.document import ExtractionState
@@ -177,7 +177,7 @@ def _document_row(one: Prepared, revision: int, now: float) -> Row:
         one.version,
         clean_or_none(one.base.type),
         clean_or_none(one.base.date),
-        one.title,
+        pack_exact(one.title) if one.title else None,
         name_key(one.title) if one.title else None,
         one.reason,
     )
