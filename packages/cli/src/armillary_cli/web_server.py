@@ -11,6 +11,8 @@ from armillary_core.settings.model import Settings
 from armillary_gateway.cursors import Cursors
 from armillary_gateway.gateway import Gateway, GatewayPolicy
 from armillary_gateway.server import build_http_app
+from armillary_web.app import create_web_app
+from armillary_web.app import create_web_app
 
 
 def http_app(core: Core) -> ASGIApp:
@@ -32,7 +34,7 @@ def http_app(core: Core) -> ASGIApp:
             mask_keys=core.settings.masking.enabled,
         ),
     )
-    return build_http_app(gateway)
+    return build_http_app(gateway, create_web_app(core.health, refusals=gateway.refused_hosts))
 
 
 def _names(settings: Settings) -> tuple[str, ...]:
