@@ -15,10 +15,13 @@ from armillary_core.text.cards import text_hash, text_of_card
 
 # Written in Latin letters: what an English-only model can make something of. Documents in other scripts are left to
 # the words leg, where such a model would only put them in a random order.
-LATIN_LANGUAGES = tuple(
-    "af az bs ca cs cy da de en eo es et eu fi fr ga gl hr hu id is it la lb lt lv ms mt nb nl nn no pl pt ro sk sl sq "
-    "sv sw tl tr uz vi".split()
+# fmt: off
+LATIN_LANGUAGES = (
+    "af", "az", "bs", "ca", "cs", "cy", "da", "de", "en", "eo", "es", "et", "eu", "fi", "fr",
+    "ga", "gl", "hr", "hu", "id", "is", "it", "la", "lb", "lt", "lv", "ms", "mt", "nb", "nl",
+    "nn", "no", "pl", "pt", "ro", "sk", "sl", "sq", "sv", "sw", "tl", "tr", "uz", "vi",
 )
+# fmt: on
 
 
 def vector_languages(model: ModelFacts) -> tuple[str, ...] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-BATCH_TOKENS = 1_000  # padding included; attention needs memory by the square of the length
+BATCH_TOKENS = 500  # padding included: more is slower a text and takes more memory
 BATCH_TEXTS = 16
 
 
