@@ -12,7 +12,6 @@ from armillary_gateway.cursors import Cursors
 from armillary_gateway.gateway import Gateway, GatewayPolicy
 from armillary_gateway.server import build_http_app
 from armillary_web.app import create_web_app
-from armillary_web.app import create_web_app
 
 
 def http_app(core: Core) -> ASGIApp:
@@ -32,6 +31,8 @@ def http_app(core: Core) -> ASGIApp:
             tokens_required=not core.settings.is_loopback,
             public_hosts=_names(core.settings),
             mask_keys=core.settings.masking.enabled,
+            answer_tokens=core.settings.limits.answer_tokens,
+            max_answer_tokens=core.settings.limits.max_answer_tokens,
         ),
     )
     return build_http_app(gateway, create_web_app(core.health, refusals=gateway.refused_hosts))
