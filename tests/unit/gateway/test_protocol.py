@@ -139,7 +139,7 @@ async def test_documents_are_resources(guides: World) -> None:
         ):
             content = (await client.read_resource(uri)).contents[0]
             assert "words of an odd path" in content.text
-        with pytest.raises(MCPError, match="Did you mean guides::backup.md"):
+        with pytest.raises(MCPError, match=r"Did you mean guides::backup\.md"):
             await client.read_resource("armillary://guides/backups.md")
         with pytest.raises(MCPError, match="No document"):
             await client.read_resource("armillary://guides/../../etc/passwd")
