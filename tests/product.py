@@ -38,6 +38,10 @@ class Product:
         await self.core.dispatcher.drain()
         return result
 
+    async def dispatcher_idle(self) -> None:
+        """Whatever the outbox still holds is told to the engines."""
+        await self.core.dispatcher.drain()
+
     async def search(
         self,
         text: str,
