@@ -71,14 +71,19 @@ def size(count: int) -> str:
     return f"{number:.1f} TB"
 
 
+def command_path() -> str:
+    """The absolute path of this command, for programs that start it."""
+    here = Path(sys.argv[0])
+    if here.name != "armillary":
+        here = Path(sys.executable).with_name("armillary")
+    return os.path.abspath(here)  # noqa: PTH100 - links stay as they are: the environment is found by its path
+
+
 def command_name() -> str:
     """How to type this command again: by name when it is on PATH, by path when it is not."""
     import shutil
 
-    here = Path(sys.argv[0])
-    if here.name != "armillary":
-        here = Path(sys.executable).with_name("armillary")
-    here = Path(os.path.abspath(here))  # noqa: PTH100 - links stay as they are: the environment is found by its path
+    here = Path(command_path())
     found = shutil.which("armillary")
     if found is not None and Path(found).resolve() == here.resolve():
         return "armillary"

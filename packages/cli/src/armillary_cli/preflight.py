@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from armillary_core.bootstrap.catalogue import open_catalogue
-from armillary_core.bootstrap.container import projects_of
+from armillary_core.bootstrap.usecases import projects_of
 from armillary_core.domain.errors import SettingsError
 from armillary_core.domain.project import Project
 from armillary_core.domain.token import LOCAL_OWNER
@@ -21,7 +21,7 @@ class Prepared:
     added: frozenset[str]  # names of those that are new
 
 
-def resolve_folders(folders: Sequence[Path], data: Path) -> list[str]:
+def resolve_folders(folders: Sequence[Path | str], data: Path) -> list[str]:
     """Each folder once, in its one spelling. Raises InvalidRequestError, SettingsError."""
     roots = list(dict.fromkeys(resolved_root(str(folder)) for folder in folders))
     for root in roots:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import platform
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
-from importlib.metadata import version
 
 from armillary_core.adapters.clock import SystemClock
 from armillary_core.bootstrap.cards import open_cards
 from armillary_core.bootstrap.catalogue import open_catalogue
 from armillary_core.bootstrap.chunks import open_chunks
-from armillary_core.bootstrap.disk import measure_disk
-from armillary_core.bootstrap.embedding import model_choice, open_embedder
+from armillary_core.bootstrap.embedding import model_choice, models_folder, open_embedder
 from armillary_core.bootstrap.source import open_extraction, open_source, open_watcher
+from armillary_core.bootstrap.usecases import health_of, projects_of
 from armillary_core.ports.card_index import CardIndex
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.chunk_index import ChunkIndex
@@ -34,7 +30,7 @@ from armillary_core.usecases.embed import EmbedMissing
 from armillary_core.usecases.enrich import Enrich
 from armillary_core.usecases.health import Health
 from armillary_core.usecases.ingest import ScanPolicy, ScanProject
-from armillary_core.usecases.projects import OwnerWish, Projects
+from armillary_core.usecases.projects import Projects
 from armillary_core.usecases.read import Read
 from armillary_core.usecases.reindex import Reindex
 from armillary_core.usecases.search import Search
@@ -74,10 +70,10 @@ class Core:
 async def open_core(settings: Settings) -> AsyncIterator[Core]:
     """Everything, ready to answer. Raises SettingsError or BackendError in one line."""
     clock = SystemClock()
-    engines, models = settings.data / "engines", settings.data / "models"
+    engines = settings.data / "engines"
     async with AsyncExitStack() as opened:
         catalogue = opened.enter_context(open_catalogue(settings))
-        embedder = open_embedder(settings.embedding, folder=models)
+        embedder = open_embedder(settings.embedding, folder=models_folder(settings))
         opened.push_async_callback(embedder.close)
         cards = await open_cards(settings.cards, folder=engines, catalogue=catalogue, clock=clock)
         opened.push_async_callback(cards.close)
@@ -104,14 +100,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             tokens=Tokens(catalogue, clock),
             projects=projects_of(settings, catalogue),
             reindex=Reindex(catalogue, clock),
-            health=Health(
-                catalogue,
-                clock,
-                embedder,
-                versions=versions(),
-                watch_modes=watcher.modes,
-                measure_disk=partial(measure_disk, settings.data),
-            ),
+            health=health_of(settings, catalogue, embedder=embedder, watch_modes=watcher.modes),
             scan=ScanProject(
                 catalogue, source, extraction, clock, ScanPolicy(backup_folder=str(settings.data / "backups"))
             ),
@@ -119,21 +108,3 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             embed_missing=EmbedMissing(catalogue, embedder),
             completeness=Completeness(catalogue, cards, chunks, clock),
         )
-
-
-def projects_of(settings: Settings, catalogue: Catalogue) -> Projects:
-    """The projects use case with what the owner's configuration says about each."""
-    wishes = {name: OwnerWish(wish.settings(), wish.private) for name, wish in settings.projects.items()}
-    return Projects(catalogue, wishes=wishes)
-
-
-def versions() -> dict[str, str]:
-    """What runs here, for status and reports of faults."""
-    return {
-        "armillary": version("armillary-core"),
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-        "tantivy": version("tantivy"),
-        "qdrant-edge": version("qdrant-edge-py"),
-        "system": f"{platform.system()} {platform.machine()}",
-    }

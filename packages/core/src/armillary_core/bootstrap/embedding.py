@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from armillary_core.adapters.embedding.registry import MODELS, ModelSpec
+from armillary_core.adapters.embedding.registry import DEFAULT_MODEL, MODELS, ModelSpec
 from armillary_core.domain.errors import InvalidRequestError, SettingsError
 from armillary_core.ports.embedder import Embedder, ModelFacts
 from armillary_core.settings.model import EmbeddingEngine, FastembedEmbedding, NoEmbedding, Settings
@@ -78,3 +78,58 @@ def fetch(settings: Settings, name: str, progress: Callable[[int, int], None] | 
 
 def models_folder(settings: Settings) -> Path:
     return settings.data / "models"
+
+
+def take(settings: Settings, name: str, path: Path) -> Path:
+    """Bring a model from a folder or package on this machine. Raises InvalidRequestError, BackendError."""
+    from armillary_core.adapters.embedding.fetch import import_model
+
+    return import_model(model_named(name), path, models_folder(settings)).folder
+
+
+def check(settings: Settings, name: str) -> str | None:
+    """What is wrong with a model's files; None when every byte is right. Raises InvalidRequestError."""
+    from armillary_core.adapters.embedding.installation import NotInstalled, check_model
+
+    found = check_model(model_named(name), models_folder(settings))
+    return found.reason if isinstance(found, NotInstalled) else None
+
+
+def chosen_model(settings: Settings) -> str:
+    """The model in the settings, the usual one where search by meaning is off."""
+    return settings.embedding.model if isinstance(settings.embedding, FastembedEmbedding) else DEFAULT_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """One line of `armillary models list`."""
+
+    name: str
+    chosen: bool
+    state: str  # here | not here
+    summary: str
+    languages: tuple[str, ...]
+    licence: str
+    download_mb: int
+    memory_mb: int
+    scores: dict[str, float]
+
+
+def known_models(settings: Settings) -> list[KnownModel]:
+    from armillary_core.adapters.embedding.installation import Installed, find_model
+
+    chosen = settings.embedding.model if isinstance(settings.embedding, FastembedEmbedding) else None
+    return [
+        KnownModel(
+            name=spec.id,
+            chosen=spec.id == chosen,
+            state="here" if isinstance(find_model(spec, models_folder(settings)), Installed) else "not here",
+            summary=spec.summary,
+            languages=spec.languages,
+            licence=spec.licence,
+            download_mb=spec.download_mb,
+            memory_mb=spec.memory_mb,
+            scores=spec.scores,
+        )
+        for spec in MODELS.values()
+    ]

@@ -151,7 +151,7 @@ def variables() -> list[str]:
 def _leaves(model: type[BaseModel]) -> list[str]:
     found: list[str] = []
     for name, field in model.model_fields.items():
-        groups = _models(field.annotation)
+        groups = groups_of(field.annotation)
         found += [f"{name}__{leaf}" for group in groups for leaf in _leaves(group)] or [name]
     return found
 
@@ -163,16 +163,16 @@ def _is_known(annotation: Any, steps: list[str]) -> bool:
         return bool(steps[0]) and _is_known(get_args(annotation)[1], steps[1:])
     return any(
         steps[0] in group.model_fields and _is_known(group.model_fields[steps[0]].annotation, steps[1:])
-        for group in _models(annotation)
+        for group in groups_of(annotation)
     )
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
+def groups_of(annotation: Any) -> list[type[BaseModel]]:
     """The groups of settings an annotation allows."""
     if get_origin(annotation) is Annotated:
-        return _models(get_args(annotation)[0])
+        return groups_of(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return [model for part in get_args(annotation) for model in _models(part)]
+        return [model for part in get_args(annotation) for model in groups_of(part)]
     return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []
 
 

@@ -29,7 +29,7 @@ from armillary_core.ports.catalogue import Catalogue
 class OwnerWish:
     """What the owner wrote about a project in the configuration; it wins over the catalogue."""
 
-    settings: ProjectSettings
+    settings: ProjectSettings | None = None  # None = nothing was written
     private: bool | None = None
 
 
@@ -86,7 +86,7 @@ class Projects:
             chosen,
             root=root,
             private=_first(wish.private if wish else None, private, False),
-            settings=wish.settings if wish else settings,
+            settings=(wish.settings if wish else None) or settings,
         )
         return Added(made, is_new=True)
 

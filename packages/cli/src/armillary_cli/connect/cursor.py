@@ -1,0 +1,39 @@
+"""Cursor: `~/.cursor/mcp.json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from armillary_cli.connect.client import SERVER, TOKEN_VARIABLE, Client, Endpoint
+from armillary_cli.connect.json_file import entry_text, set_entry
+
+
+class Cursor(Client):
+    name = "cursor"
+    title = "Cursor"
+
+    @override
+    def file(self) -> Path:
+        return Path.home() / ".cursor" / "mcp.json"
+
+    @override
+    def snippet(self, endpoint: Endpoint) -> str:
+        return entry_text("mcpServers", SERVER, _entry(endpoint))
+
+    @override
+    def notes(self, endpoint: Endpoint) -> tuple[str, ...]:
+        return ("For one project only, put it into .cursor/mcp.json there.",)
+
+    @override
+    def write(self, endpoint: Endpoint) -> Path | None:
+        return set_entry(self.file(), "mcpServers", SERVER, _entry(endpoint))
+
+
+def _entry(endpoint: Endpoint) -> dict[str, Any]:
+    entry: dict[str, Any] = {"url": endpoint.url}
+    if endpoint.needs_token:
+        entry["headers"] = {"Authorization": f"Bearer ${{env:{TOKEN_VARIABLE}}}"}
+    return entry
