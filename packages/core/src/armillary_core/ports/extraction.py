@@ -39,4 +39,7 @@ class Extraction(Protocol):
         """Results in batches, in any order, every task exactly once. A crash, deadline or memory limit fails that
         document alone after one more try by itself."""
 
+    async def check(self) -> tuple[str, ...]:
+        """Media types whose library cannot be loaded, each with the reason; files of these would fail."""
+
     async def close(self) -> None: ...

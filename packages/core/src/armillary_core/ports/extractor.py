@@ -21,6 +21,7 @@ class Extractor(Protocol):
 
     media_types: ClassVar[frozenset[str]]
     version: ClassVar[int]  # a higher one extracts known documents again
+    requires: ClassVar[tuple[str, ...]] = ()  # library modules that are imported when the first such file comes
 
     def extract(self, source: SourceFile) -> ExtractedText:
         """Raises UnreadableSourceError with a plain reason when the bytes are not this format."""

@@ -30,10 +30,11 @@ _MEMO_ENTRIES: Final = 50_000
 _MEMO_LENGTH: Final = 48
 
 # Lucene's English list. Asked words only are marked: the index keeps all of them.
-STOP_WORDS: Final = frozenset(
+_STOP_LINE: Final = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-    "this to was will with".split()  # noqa: SIM905 - reads better as a line of words
+    "this to was will with"
 )
+STOP_WORDS: Final = frozenset(_STOP_LINE.split())
 
 # ISO 639-1 → Snowball algorithm and the script it is written for.
 STEMMERS: Final[dict[str, tuple[str, Script]]] = {
