@@ -248,6 +248,7 @@ class _Entry:
     chapter: int | None
     facets: Facets
     wholes: dict[str, float]  # folded whole names and what each is worth
+    letters: int  # of the own name
     fields: tuple[frozenset[str], ...]  # words by name field, the own name first
     anywhere: frozenset[str]
 
@@ -303,11 +304,13 @@ class FakeCardIndex(CardIndex):
         for entry in entries:
             match = _class_of(entry, whole, units)
             if match is not None:
-                _keep(found, entry, match, entry.wholes.get(whole, 0.0) if match is MatchClass.EXACT else 0.5)
+                _keep(found, entry, match, _score_of(entry, match, whole, units))
         if not found:
             for entry in entries:
-                if units and all(_is_misspelt(unit, entry.anywhere) for unit in units):
-                    _keep(found, entry, MatchClass.FUZZY, 0.5)
+                own = any(_is_misspelt(unit, entry.fields[0]) for unit in units)
+                is_named = own or entry.chapter is None
+                if units and is_named and all(_is_misspelt(unit, entry.anywhere) for unit in units):
+                    _keep(found, entry, MatchClass.FUZZY, 0.9 if own else 0.3)
         telling = [unit for unit in units if unit.letters > 1 and " ".join(unit.parts) not in _SMALL_WORDS]
         for entry in entries:
             there = [unit for unit in telling if entry.has(unit, entry.anywhere)]
@@ -361,26 +364,41 @@ def _class_of(entry: _Entry, whole: str, units: list[NameUnit]) -> MatchClass | 
     return MatchClass.WORDS if own and all_in(entry.anywhere) else None
 
 
+def _score_of(entry: _Entry, match: MatchClass, whole: str, units: list[NameUnit]) -> float:
+    if match is MatchClass.EXACT:
+        return entry.wholes[whole]
+    own = [unit for unit in units if entry.has(unit, entry.fields[0], unfinished=True)]
+    share = min(1.0, sum(unit.letters for unit in own) / max(entry.letters, 1))
+    return 0.2 + 0.6 * share + (0.1 if entry.chapter is None else 0.0)
+
+
 def _entries(state: CardIndexState) -> list[_Entry]:
     card, facets = state.card, facets_of(state.card)
-    path = encode_path(card.document.path)
+    path = card.document.path.decode("utf-8", "replace")
     file = posixpath.basename(path)
     stem = posixpath.splitext(file)[0]
     title = card.document.title or stem
     tails = ["/".join(path.split("/")[-depth:]) for depth in range(2, path.count("/") + 1)]
+    encoded = encode_path(card.document.path)
     wholes = {fold_name(keyword): 0.7 for keyword in card.keywords}
-    wholes |= {fold_name(name): 0.9 for name in (stem, file, path, *tails, card.id)}
+    wholes |= {fold_name(name): 0.9 for name in (stem, file, path, *tails, encoded, card.id)}
     fields = tuple(map(_word_set, ([title], [path], card.headings, [*card.keywords, card.type or ""])))
     everything = frozenset().union(*fields, _word_set([card.summary or ""]))
-    found = [_Entry(state.pk, None, facets, wholes | {fold_name(title): 1.0}, fields, everything)]
+    wholes[fold_name(title)] = 1.0
+    found = [_Entry(state.pk, None, facets, wholes, _letters(title), fields, everything)]
     for chapter in state.chapters:
         if fold_name(chapter.name) == fold_name(title):
             continue
         dotted = [".".join(chapter.path[-2:]), ".".join(chapter.path)]
         own = _word_set([chapter.name])
         names = {fold_name(name): 0.8 for name in (chapter.name, *dotted)}
-        found.append(_Entry(state.pk, chapter.ordinal, facets, names, (own,), own | _word_set(chapter.path)))
+        anywhere = own | _word_set(chapter.path)
+        found.append(_Entry(state.pk, chapter.ordinal, facets, names, _letters(chapter.name), (own,), anywhere))
     return found
+
+
+def _letters(name: str) -> int:
+    return sum(unit.letters for unit in name_units(name))
 
 
 def _word_set(texts: Iterable[str]) -> frozenset[str]:

@@ -97,14 +97,15 @@ def entries_of(state: CardIndexState, schema: Schema) -> Iterator[Document]:
 
 def _card_entry(card: Card, facets: Facets) -> dict[str, object]:
     document = card.document
-    path = encode_path(document.path)
+    path = _readable(document.path)
     folder, file = posixpath.split(path)
     stem, suffix = posixpath.splitext(file)
     title = _title(card)
     headings = card.headings[:_MOST_HEADINGS]
     keywords = card.keywords[:_MOST_KEYWORDS]
 
-    wholes = [f"n{fold_name(title)}", f"p{fold_name(path)}", f"p{fold_name(document.id)}", f"f{fold_name(file)}"]
+    wholes = [f"n{fold_name(title)}", f"p{fold_name(path)}", f"f{fold_name(file)}"]
+    wholes += [f"p{fold_name(name)}" for name in (encode_path(document.path), document.id)]
     if suffix:
         wholes.append(f"s{fold_name(stem)}")
     wholes += [f"t{fold_name(tail)}" for tail in _tails(path)]
@@ -152,7 +153,11 @@ def _chapter_entry(chapter: Chapter, facets: Facets) -> dict[str, object]:
 def _title(card: Card) -> str:
     if card.document.title:
         return card.document.title
-    return posixpath.splitext(posixpath.basename(encode_path(card.document.path)))[0]
+    return posixpath.splitext(posixpath.basename(_readable(card.document.path)))[0]
+
+
+def _readable(path: bytes) -> str:
+    return path.decode("utf-8", "replace")
 
 
 def _tails(path: str) -> Iterator[str]:
