@@ -25,6 +25,7 @@ class CardListing:
     sort: str = "path"  # path | date | title; undated last
     limit: int = 50
     offset: int = 0
+    after: tuple[ProjectName, bytes] | None = None  # only what follows this (project, path); for sort=path
 
 
 class CardStore(Protocol):
@@ -33,7 +34,7 @@ class CardStore(Protocol):
     def by_pk(self, pks: Iterable[int]) -> dict[int, Card]: ...
 
     def list(self, listing: CardListing) -> tuple[Sequence[Card], int]:
-        """One page and how many match in all; project then path break ties."""
+        """One page and how many match in all (`after` aside); project then path break ties."""
 
     def update(self, pk: int, change: CardChange, *, by: str, at: float, if_hash: str | None = None) -> Card:
         """Write the passed fields, who and when, a line of history and outbox rows in one transaction that is on

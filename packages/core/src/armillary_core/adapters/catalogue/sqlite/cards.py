@@ -41,6 +41,8 @@ class SqliteCards(CardStore):
         where, parameters, order = compile_listing(listing)
         with self._database.read() as connection:
             (total,) = connection.execute(f"SELECT count(*) FROM document d WHERE {where}", parameters).fetchone()
+            if listing.after is not None:
+                where, parameters = f"{where} AND (p.name, d.path) > (?, ?)", [*parameters, *listing.after]
             pks = [
                 pk
                 for (pk,) in connection.execute(
