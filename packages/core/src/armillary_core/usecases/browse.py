@@ -56,13 +56,14 @@ class DocsQuery:
     sort: str = "path"
     limit: int = 50
     offset: int = 0
+    after: tuple[int, ...] = ()  # pks of the last documents seen, the very last first: see _place
 
 
 @dataclass(frozen=True, slots=True)
 class CardPage:
     cards: tuple[Card, ...]
     total: int
-    offset: int
+    is_last: bool
     note: str = ""  # why it is empty
 
 
@@ -117,6 +118,8 @@ class Browse:
         names = self._resolve.names(caller, query.project)
         _check_choice("state", query.state, LISTED_STATES)
         _check_choice("sort", query.sort, SORTS)
+        limit = min(max(query.limit, 1), MAX_LIMIT)
+        after = self._place(query)
         listing = CardListing(
             projects=names,
             type=query.type or None,
@@ -127,15 +130,16 @@ class Browse:
             since=_bound("since", query.since),
             until=_bound("until", query.until),
             sort=query.sort,
-            limit=min(max(query.limit, 1), MAX_LIMIT),
-            offset=max(query.offset, 0),
+            limit=limit + 1,  # one more tells whether there is a next page
+            offset=max(query.offset, 0) if after is None else 0,
+            after=after,
         )
         cards, total = self._catalogue.cards.list(listing)
         visible = set(self._resolve.names(caller))
         return CardPage(
-            cards=tuple(_as_seen(card, visible) for card in cards),
+            cards=tuple(_as_seen(card, visible) for card in cards[:limit]),
             total=total,
-            offset=listing.offset,
+            is_last=len(cards) <= limit,
             note="" if total else self._why_empty(query, names),
         )
 
@@ -177,6 +181,14 @@ class Browse:
             history=tuple(self._catalogue.cards.history(document.pk, limit=history)),
             chapters=len(self._catalogue.documents.chapters(document.pk)),
         )
+
+    def _place(self, query: DocsQuery) -> tuple[ProjectName, bytes] | None:
+        """In path order the last document that is still there says where to go on, so that nothing is missed or
+        repeated while files come and go."""
+        if not query.after or query.sort != "path":
+            return None
+        seen = self._catalogue.documents.by_pk(query.after)
+        return next(((seen[pk].project, seen[pk].path) for pk in query.after if pk in seen), None)
 
     def _outline(self, doc: str, caller: Caller, *, name: str | None, limit: int, offset: int) -> ChapterPage:
         document = self._resolve.document(doc, caller)

@@ -27,8 +27,8 @@ async def find_similar(
     """Other documents close in meaning to one; its copies are left out."""
     gateway, caller = gateway_of(ctx), current_caller()
     found = await gateway.find_similar(doc, caller, project=project, limit=limit)
-    hits = hits_of(found.passages, Detail.SNIPPETS, gateway.quoting)
     status = status_of(found, gateway.quoting)
+    hits = hits_of(found.passages, Detail.SNIPPETS, gateway.quoting, used=size(status))
     lines = [line_of(hit) for hit in hits]
     shown = fitting(zip(lines, hits, strict=True), cap=gateway.cap, text_used=size(status), structure_used=size(status))
     if shown < len(hits):

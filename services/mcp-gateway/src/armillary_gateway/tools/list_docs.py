@@ -21,6 +21,7 @@ from armillary_gateway.quoting import Quoting
 from armillary_gateway.tool import READS, Tool
 
 _COLUMNS = ("id", "title", "type", "state", "date", "locale", "version", "summary")
+_ANCHORS = 5  # documents of which one should still be there when the next page is asked for
 
 
 class DocTable(TypedDict):
@@ -63,15 +64,17 @@ async def list_docs(
         sort=sort,
         limit=limit,
         offset=place.offset,
+        after=place.numbers[1:],
     )
     page = await run_sync(gateway.browse.docs, asked, caller)
     rows = [_row(card, gateway.quoting) for card in page.cards]
     shown = fitting((("\t".join(map(str, row)), row) for row in rows), cap=gateway.cap) if rows else 0
     names, kept = columns(_COLUMNS, rows[:shown])
-    done = page.offset + len(kept)
     more: str | None = None
-    if kept and done < page.total:
-        more = gateway.cursors.seal("list_docs", caller=caller.name, subject=subject, generation="", numbers=(done,))
+    if kept and (shown < len(rows) or not page.is_last):
+        last = [card.document.pk for card in page.cards[:shown][-_ANCHORS:]]
+        numbers = (place.offset + len(kept), *reversed(last))
+        more = gateway.cursors.seal("list_docs", caller=caller.name, subject=subject, generation="", numbers=numbers)
     head = page.note or (f"{len(kept)} of {page.total} documents" if kept else f"No more: {page.total} documents.")
     parts = [head, *([table(names, kept)] if kept else []), *([f"more: cursor={more}"] if more else [])]
     structured = {

@@ -22,9 +22,10 @@ from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.quoting import NOTICE, Quoting, fenced
 from armillary_gateway.tool import READS, Tool
 
-_TEXT_TARGET = 1480  # bytes of text for up to ten hits with snippets
-_FRAME = 130  # of these, for the lines around the hits
-_CURSOR_LINE = 55
+_TEXT_TARGET = 1490  # bytes of text for up to ten hits with snippets
+_FRAME = 120  # of these, for count, notice, fence and cursor
+_SHORTEST_SNIPPET = 28
+_HEADING_FROM = 90  # bytes that must be left for heading and snippet; with less the snippet gets them all
 _FULL = 1200  # bytes of one passage with detail=full
 
 
@@ -88,8 +89,8 @@ async def search_docs(
     )
     found = await gateway.search(asked, caller)
     place.check(found.generation)
-    hits = hits_of(found.passages, asked.detail, gateway.quoting)
     status = status_of(found, gateway.quoting)
+    hits = hits_of(found.passages, asked.detail, gateway.quoting, used=size(status))
     lines = [line_of(hit) for hit in hits]
     shown = fitting(zip(lines, hits, strict=True), cap=gateway.cap, text_used=size(status), structure_used=size(status))
     next_offset = asked.offset + shown
@@ -117,10 +118,11 @@ def rendered(
     )
 
 
-def hits_of(passages: Sequence[Passage], detail: Detail, quoting: Quoting) -> list[Hit]:
-    """Passages as a client sees them; ten with snippets fit the target, fewer get longer snippets."""
-    allowance = (_TEXT_TARGET * max(1.0, len(passages) / 10) - _FRAME - _CURSOR_LINE) / max(1, len(passages))
-    return [_hit(passage, detail, quoting, allowance) for passage in passages]
+def hits_of(passages: Sequence[Passage], detail: Detail, quoting: Quoting, *, used: int) -> list[Hit]:
+    """Passages as a client sees them; ten with snippets fit the target, fewer get longer snippets. `used` is what
+    else the text holds."""
+    whole = _TEXT_TARGET * max(1.0, len(passages) / 10) - _FRAME - used
+    return [_hit(passage, detail, quoting, whole / len(passages)) for passage in passages]
 
 
 def _hit(passage: Passage, detail: Detail, quoting: Quoting, allowance: float) -> Hit:
@@ -142,9 +144,9 @@ def _hit(passage: Passage, detail: Detail, quoting: Quoting, allowance: float) -
     if detail is Detail.FULL:
         hit |= filled(heading=cut_bytes(heading, 200), text=cut_bytes(quoting.passage(passage.text), _FULL))
     elif detail is Detail.SNIPPETS:
-        heading = cut_bytes(heading, max(24, min(left // 3, 120)))
-        hit |= filled(heading=heading)
-        hit |= filled(snippet=quoting.snippet(passage.snippet, max(40, min(left - size(heading), 400))))
+        heading = cut_bytes(heading, min(left // 3, 120)) if left >= _HEADING_FROM else ""
+        room = max(_SHORTEST_SNIPPET, min(left - size(heading), 400))
+        hit |= filled(heading=heading, snippet=quoting.snippet(passage.snippet, room))
     else:
         hit |= filled(heading=cut_bytes(heading, 120))
     return hit  # type: ignore[return-value]  # filled() builds exactly these keys
