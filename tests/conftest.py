@@ -22,3 +22,25 @@ def shared_folder() -> Path:
         message = f"SKIPPED: {folder} is not there; set ARMILLARY_TEST_SHARED to run this test."
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session")
+def model_folder() -> Path:
+    """The folder of embedding models with the default one in it: ARMILLARY_TEST_MODELS, the user's own data folder, or
+    a cache that is filled once."""
+    from armillary_core.adapters.embedding.fetch import fetch_model
+    from armillary_core.adapters.embedding.installation import Installed, check_model
+    from armillary_core.adapters.embedding.registry import DEFAULT_MODEL, MODELS
+    from armillary_core.domain.errors import AppError
+
+    spec = MODELS[DEFAULT_MODEL]
+    cache = Path(os.environ.get("ARMILLARY_TEST_MODELS", "~/.cache/armillary-models")).expanduser()
+    for folder in (cache, Path("~/.local/share/armillary/models").expanduser()):
+        if isinstance(check_model(spec, folder), Installed):
+            return folder
+    try:
+        fetch_model(spec, cache)
+    except AppError as failed:
+        message = f"SKIPPED: the model {spec.id} cannot be had: {failed.message}"
+        pytest.skip(message)
+    return cache

@@ -47,7 +47,7 @@ def find_model(spec: ModelSpec, models_folder: Path) -> Installation:
     if build is None:
         return _damaged(spec, (MANIFEST,))
     wrong = [file.path for file in build.files if _size(folder / file.path) != file.size]
-    if not (folder / TOKENIZER_CONFIG).is_file():
+    if not _says(folder / TOKENIZER_CONFIG, _tokenizer_config(spec)):
         wrong.append(TOKENIZER_CONFIG)
     return _damaged(spec, tuple(wrong)) if wrong else Installed(folder, build)
 
@@ -74,7 +74,7 @@ def hash_file(path: Path) -> str:
 
 
 def write_manifest(spec: ModelSpec, build: Build, folder: Path) -> None:
-    (folder / TOKENIZER_CONFIG).write_text(json.dumps(spec.tokenizer_config, indent=1), encoding="utf-8")
+    (folder / TOKENIZER_CONFIG).write_text(_tokenizer_config(spec), encoding="utf-8")
     record = {
         "model": spec.id,
         "build": build.name,
@@ -82,6 +82,17 @@ def write_manifest(spec: ModelSpec, build: Build, folder: Path) -> None:
         "files": {file.path: file.sha256 for file in build.files},
     }
     (folder / MANIFEST).write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def _tokenizer_config(spec: ModelSpec) -> str:
+    return json.dumps(spec.tokenizer_config, indent=1)
+
+
+def _says(path: Path, text: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _damaged(spec: ModelSpec, files: tuple[str, ...]) -> NotInstalled:
