@@ -81,12 +81,12 @@ def _candidates(connection: sqlite3.Connection, projects: Sequence[ProjectName],
     return found
 
 
-def _pairs(word: str) -> Counter[str]:
+def _pairs(word: str) -> set[str]:
     edged = f" {word} "
-    return Counter(edged[at : at + 2] for at in range(len(edged) - 1))
+    return {edged[at : at + 2] for at in range(len(edged) - 1)}
 
 
-def _alike(pairs: Counter[str], other: str) -> float:
+def _alike(pairs: set[str], other: str) -> float:
     """Shared letter pairs, ends included, in proportion to both words (Dice)."""
     theirs = _pairs(other)
-    return 2 * sum((pairs & theirs).values()) / (sum(pairs.values()) + sum(theirs.values()))
+    return 2 * len(pairs & theirs) / (len(pairs) + len(theirs))
