@@ -27,7 +27,13 @@ def open_extraction(limits: Limits) -> Extraction:
     from armillary_core.adapters.extraction.pool import ExtractionLimits, WorkerPool
 
     return WorkerPool(
-        limits.extraction_workers or min(4, os.cpu_count() or 1),
+        limits.extraction_workers or min(4, _cores()),
         ExtractionLimits(seconds=limits.extraction_seconds, memory_bytes=limits.extraction_memory_bytes),
         "armillary_core.bootstrap.formats:EXTRACTORS",
     )
+
+
+def _cores() -> int:
+    """What this process may use, which in a container is less than the machine has."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
