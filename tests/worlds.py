@@ -87,8 +87,9 @@ class PlainSearch:
     async def similar(self, doc: str, caller: Caller, *, project: str | None = None, limit: int = 5) -> SearchAnswer:
         own = self._resolve.document(doc, caller)
         names = self._resolve.names(caller, project)
-        others = [d for name in names for d in self._catalogue.documents.in_project(name) if d.pk != own.pk]
-        passages = [self._passage(d.pk, self._catalogue.documents.text(d.pk) or " ", "") for d in others[:limit]]
+        documents = [d for name in names for d in self._catalogue.documents.in_project(name) if d.pk != own.pk]
+        texts = {d.pk: text for d in documents if (text := self._catalogue.documents.text(d.pk))}
+        passages = [self._passage(pk, text, "") for pk, text in list(texts.items())[:limit]]
         return answer_of(passages, offset=0, limit=limit)
 
 
