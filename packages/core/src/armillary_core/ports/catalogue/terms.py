@@ -13,6 +13,7 @@ from armillary_core.domain.project import ProjectName
 class CorpusCounts:
     chunks: int  # card chunks included
     average_length: float
+    documents: int = 0  # present ones
 
 
 class TermStore(Protocol):

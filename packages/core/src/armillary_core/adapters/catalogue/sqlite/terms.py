@@ -21,12 +21,12 @@ class SqliteTerms(TermStore):
     @override
     def counts(self, projects: Sequence[ProjectName]) -> CorpusCounts:
         with self._database.read() as connection:
-            chunks, tokens = connection.execute(
-                "SELECT coalesce(sum(chunks), 0), coalesce(sum(tokens), 0) FROM project "
+            chunks, tokens, documents = connection.execute(
+                "SELECT coalesce(sum(chunks), 0), coalesce(sum(tokens), 0), coalesce(sum(documents), 0) FROM project "
                 "WHERE name IN (SELECT value FROM json_each(?))",
                 (json_list(projects),),
             ).fetchone()
-        return CorpusCounts(chunks, tokens / chunks if chunks else 0.0)
+        return CorpusCounts(chunks, tokens / chunks if chunks else 0.0, documents)
 
     @override
     def frequencies(self, projects: Sequence[ProjectName], token_ids: Sequence[int]) -> dict[int, int]:
