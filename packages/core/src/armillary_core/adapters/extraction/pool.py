@@ -16,6 +16,7 @@ from armillary_core.adapters.extraction.documents import failed_without_reading
 from armillary_core.adapters.extraction.frames import HEADER, Batch, Check, Hello, Results, pack, unpack
 from armillary_core.adapters.extraction.limits import ExtractionLimits
 from armillary_core.adapters.extraction.worker import load_extractors
+from armillary_core.domain.errors import BackendUnavailableError
 from armillary_core.ports.extraction import Extracted, Extraction, ExtractionTask
 from armillary_core.text.chunking import CHUNKING_VERSION
 from armillary_core.text.tokens import TOKENIZER_VERSION
@@ -105,6 +106,7 @@ class WorkerPool(Extraction):
         self._idle: list[_Process] = []
         self._working: set[_Process] = set()
         self._reaping: asyncio.Task[None] | None = None
+        self._background: set[asyncio.Task[None]] = set()
         self._closed = False
         self.fingerprint = _fingerprint(extractors)
 
@@ -136,12 +138,9 @@ class WorkerPool(Extraction):
                 await process.send(Check())
                 answer = await process.receive(max(self._limits.seconds, 30))
             except _WorkerGoneError as exc:
-                await self._drop(process)
                 return (f"no format can be read: {exc.reason}",)
-            except BaseException:
-                await self._drop(process)
-                raise
-            self._give_back(process)
+            finally:
+                await self._drop(process)  # it holds every library now
         return answer if isinstance(answer, tuple) else ()
 
     @override
@@ -149,7 +148,7 @@ class WorkerPool(Extraction):
         self._closed = True
         if self._reaping is not None:
             self._reaping.cancel()
-            await asyncio.gather(self._reaping, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
         for process in [*self._idle, *self._working]:
             await process.end()
         self._idle.clear()
@@ -199,6 +198,8 @@ class WorkerPool(Extraction):
     # --- processes ---
 
     async def _take(self) -> _Process:
+        if self._closed:
+            raise BackendUnavailableError("Extraction has been shut down.")
         if self._reaping is not None:
             self._reaping.cancel()
             self._reaping = None
@@ -211,6 +212,8 @@ class WorkerPool(Extraction):
         self._idle.append(process)
         if not self._working and not self._closed:
             self._reaping = asyncio.create_task(self._reap())
+            self._background.add(self._reaping)
+            self._reaping.add_done_callback(self._background.discard)
 
     async def _drop(self, process: _Process) -> None:
         if process in self._working:
@@ -219,6 +222,7 @@ class WorkerPool(Extraction):
 
     async def _reap(self) -> None:
         await asyncio.sleep(self._limits.idle_seconds)
+        self._reaping = None  # from here on nobody cancels it
         while self._idle:
             await self._idle.pop().end()
 
