@@ -38,6 +38,13 @@ def random_filter(random: Random, depth: int = 3) -> Filter:
         return In(field, tuple(random.sample(_WORDS[field], random.randrange(3))))
     if kind == 3:
         low, high = random.choice((*DAYS, None)), random.choice((*DAYS, None))
-        return random.choice((Range(Field.DATE, low, high), In(Field.DOCUMENT, (1, 5, 9, 10**12)), Eq(Field.DATE, -1)))
+        numbers: tuple[Filter, ...] = (
+            Range(Field.DATE, low, high),
+            In(Field.DOCUMENT, (1, 5, 9, 10**12)),
+            Eq(Field.DATE, -1),
+        )
+        return random.choice(numbers)
     parts = tuple(random_filter(random, depth - 1) for _ in range(random.randrange(4)))
-    return {4: All(parts), 5: AnyOf(parts)}.get(kind) or Not(random_filter(random, depth - 1))
+    if kind == 4:
+        return All(parts)
+    return AnyOf(parts) if kind == 5 else Not(random_filter(random, depth - 1))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,7 +16,18 @@ import qdrant_edge as qe
 from typing_extensions import override
 
 from armillary_core.adapters.chunks.edge_filters import Condition, compile_filter
-from armillary_core.domain.errors import BackendRejectedError, BackendUnavailableError, IndexOutdatedError
+from armillary_core.adapters.chunks.edge_folder import (
+    MEANING,
+    SCHEMA,
+    WORDS,
+    create_shard,
+    is_empty,
+    load_shard,
+    plain_errors,
+    remove_contents,
+    write_stamp,
+)
+from armillary_core.domain.errors import BackendUnavailableError, IndexOutdatedError
 from armillary_core.domain.query import Field, Filter, Hit, Hits, LegUnavailable, SparseVector
 from armillary_core.ports.chunk_index import ChunkIndex, Point
 
@@ -26,28 +35,23 @@ T = TypeVar("T")
 PointId: TypeAlias = int | str | uuid.UUID  # the engine's; ours are integers
 Vector: TypeAlias = list[float] | list[list[float]] | qe.SparseVector
 
-WORDS = "words"
-MEANING = "meaning"
 _REVISION = "revision"
-_STAMP = "schema.json"
-_KEYWORDS = (Field.TYPE, Field.FOLDERS, Field.MEDIA_TYPE, Field.LOCALE, Field.VERSION, Field.STATE)
-_NUMBERS = (Field.DATE, Field.DOCUMENT)
 _SLICE = 64  # points a call: the binding holds the interpreter lock, so a call must be short
 _TIE_ROOM = 16  # hits fetched past the limit, so that ties at the cut are seen
 _PAGE = 10_000
-# What the engine says when a request is wrong; everything else is trouble of its own.
-_REFUSALS = ("vector dimension error", "not existing vector name", "validation failed", "wrong input", "bad request")
+_FLUSH_EVERY = 20_000  # points; a flush stops the world for a tenth of a second, the log grows by 30 MB without one
 
 
 class EdgeChunkIndex(ChunkIndex):
     """Chunks in one folder, owned by one process. All calls run one after another in one thread of its own."""
 
-    fingerprint: ClassVar[str] = "edge-1"  # of what is stored; part of the folder's name
+    fingerprint: ClassVar[str] = SCHEMA  # of what is stored; part of the folder's name
 
     def __init__(self, folder: Path, shard: qe.EdgeShard, dimensions: int | None) -> None:
         self._folder = folder
         self._shard: qe.EdgeShard | None = shard
         self._dimensions = dimensions
+        self._unflushed = 0  # changes that only the log holds
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chunk-index")
 
     @classmethod
@@ -58,13 +62,7 @@ class EdgeChunkIndex(ChunkIndex):
             IndexOutdatedError: it was written by another schema or model, or is broken. Delete the folder.
             BackendUnavailableError: another process has it open, or the disk refuses.
         """
-        stamp = folder / _STAMP
-        if not stamp.exists() and not _is_empty(folder):
-            raise IndexOutdatedError(f"The chunk index in {folder} was never finished; delete the folder.")
-        if stamp.exists():
-            shard, held = _load(folder)
-        else:
-            shard, held = _create(folder), None
+        shard, held = (create_shard(folder), None) if is_empty(folder) else load_shard(folder)
         index = cls(folder, shard, held)
         if dimensions is not None and held != dimensions:
             if held is not None:
@@ -101,7 +99,7 @@ class EdgeChunkIndex(ChunkIndex):
         if wanted:
             condition = qe.FieldCondition(key=Field.DOCUMENT.value, match=qe.MatchAny(wanted))
             operation = qe.UpdateOperation.delete_points_by_filter(qe.Filter(must=[condition]))
-            await self._run(lambda: self._open_shard.update(operation))
+            await self._run(lambda: self._apply(operation, len(wanted)))
 
     @override
     async def by_words(
@@ -154,8 +152,8 @@ class EdgeChunkIndex(ChunkIndex):
     async def tidy(self) -> None:
         # Without a graph the engine's optimizer only drops deleted points, and only when a fifth of a segment is gone.
         def vacuum() -> None:
-            if self._open_shard.optimize():
-                self._open_shard.flush()
+            if self._open_shard.optimize() or self._unflushed:
+                self._flush()
 
         await self._run(vacuum)
 
@@ -164,8 +162,8 @@ class EdgeChunkIndex(ChunkIndex):
         def start_anew() -> None:
             dimensions = self._dimensions
             self._close()
-            _remove_contents(self._folder)
-            self._shard, self._dimensions = _create(self._folder), None
+            remove_contents(self._folder)
+            self._shard, self._dimensions = create_shard(self._folder), None
             if dimensions is not None:
                 self._add_meaning(dimensions)
 
@@ -185,8 +183,19 @@ class EdgeChunkIndex(ChunkIndex):
             raise BackendUnavailableError("The chunk index is closed.")
         return self._shard
 
+    def _apply(self, operation: qe.UpdateOperation, changes: int) -> None:
+        """What this returns from survives a killed process: it is in the log."""
+        self._open_shard.update(operation)
+        self._unflushed += changes
+        if self._unflushed >= _FLUSH_EVERY:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._open_shard.flush()
+        self._unflushed = 0
+
     def _write(self, points: Sequence[Point]) -> None:
-        self._open_shard.update(qe.UpdateOperation.upsert_points([_edge_point(point) for point in points]))
+        self._apply(qe.UpdateOperation.upsert_points([_edge_point(point) for point in points]), len(points))
 
     def _delete_older(self, points: Sequence[Point]) -> None:
         """Points of these documents that an older revision left behind."""
@@ -210,7 +219,7 @@ class EdgeChunkIndex(ChunkIndex):
             if offset is None:
                 break
         if old:
-            self._open_shard.update(qe.UpdateOperation.delete_points(old))
+            self._apply(qe.UpdateOperation.delete_points(old), len(old))
 
     def _best(self, vector: Vector, using: str, wanted: Filter | None, limit: int) -> Hits:
         """Best first, ties by key. The engine cuts ties as it likes, so hits are fetched until that tie has ended."""
@@ -236,15 +245,15 @@ class EdgeChunkIndex(ChunkIndex):
                 f"The chunk index holds vectors of {self._dimensions} numbers, the model makes {dimensions}."
             )
         operation = qe.UpdateOperation.create_dense_vector(MEANING, dimensions, qe.Distance.Cosine)
-        with _plain_errors(self._folder):
+        with plain_errors(self._folder):
             self._open_shard.update(operation)
-        _write_stamp(self._folder, dimensions)
+        write_stamp(self._folder, dimensions)
         self._dimensions = dimensions
 
     def _close(self) -> None:
         shard, self._shard = self._shard, None
         if shard is not None:
-            with _plain_errors(self._folder):
+            with plain_errors(self._folder):
                 shard.flush()
                 shard.close()
 
@@ -267,7 +276,7 @@ class EdgeChunkIndex(ChunkIndex):
 
     async def _run(self, call: Callable[[], T]) -> T:
         def guarded() -> T:
-            with _plain_errors(self._folder):
+            with plain_errors(self._folder):
                 return call()
 
         try:
@@ -287,88 +296,3 @@ def _edge_point(point: Point) -> qe.Point:
         vectors[MEANING] = list(point.meaning)
     payload = {**point.payload, Field.DOCUMENT.value: point.document, _REVISION: point.revision}
     return qe.Point(point.key, vectors, payload)
-
-
-def _create(folder: Path) -> qe.EdgeShard:
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = qe.EdgeConfig(
-        vectors={},
-        sparse_vectors={WORDS: qe.EdgeSparseVectorParams()},
-        optimizers=qe.EdgeOptimizersConfig(indexing_threshold=10**12, default_segment_number=1),
-        max_search_threads=1,
-    )
-    with _plain_errors(folder):
-        shard = qe.EdgeShard.create(str(folder / "shard"), settings)
-        index = qe.UpdateOperation.create_field_index
-        shard.update(index(Field.PROJECT.value, qe.KeywordIndexParams(is_tenant=True)))
-        for field in _KEYWORDS:
-            shard.update(index(field.value, qe.PayloadSchemaType.Keyword))
-        for field in _NUMBERS:
-            shard.update(index(field.value, qe.PayloadSchemaType.Integer))
-        shard.flush()
-    _write_stamp(folder, None)
-    return shard
-
-
-def _load(folder: Path) -> tuple[qe.EdgeShard, int | None]:
-    try:
-        stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
-        schema, dimensions = stamp["schema"], stamp["dimensions"]
-    except (OSError, ValueError, KeyError, TypeError) as broken:
-        raise IndexOutdatedError(f"The chunk index in {folder} is broken; delete the folder.") from broken
-    if schema != EdgeChunkIndex.fingerprint:
-        raise IndexOutdatedError(f"The chunk index in {folder} was written by another version; delete the folder.")
-    try:
-        with _plain_errors(folder):
-            return qe.EdgeShard.load(str(folder / "shard")), dimensions
-    except BackendUnavailableError as trouble:
-        if "in use" in trouble.message or "No space" in trouble.message:
-            raise
-        raise IndexOutdatedError(f"The chunk index in {folder} cannot be read; delete the folder.") from trouble
-
-
-def _write_stamp(folder: Path, dimensions: int | None) -> None:
-    draft = folder / f"{_STAMP}.new"
-    draft.write_text(json.dumps({"schema": EdgeChunkIndex.fingerprint, "dimensions": dimensions}), encoding="utf-8")
-    draft.replace(folder / _STAMP)
-
-
-def _is_empty(folder: Path) -> bool:
-    return not folder.exists() or not any(folder.iterdir())
-
-
-def _remove_contents(folder: Path) -> None:
-    (folder / _STAMP).unlink(missing_ok=True)  # first: without it the rest counts as never finished
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
-
-
-@contextlib.contextmanager
-def _plain_errors(folder: Path) -> Iterator[None]:
-    """The binding raises bare Exception, and a panic that is no Exception at all."""
-    try:
-        yield
-    except (BackendUnavailableError, BackendRejectedError, IndexOutdatedError):
-        raise
-    except (TypeError, ValueError, OverflowError) as wrong:  # a value the binding cannot take
-        raise BackendRejectedError(f"The chunk index refused a value: {_first_line(wrong)}") from wrong
-    except Exception as trouble:
-        words = _first_line(trouble)
-        if "WouldBlock" in words:
-            raise BackendUnavailableError(
-                f"The chunk index in {folder} is in use by another process. Stop it, or give this one its own folder."
-            ) from trouble
-        if any(refusal in words.lower() for refusal in _REFUSALS):
-            raise BackendRejectedError(f"The chunk index refused: {words}") from trouble
-        raise BackendUnavailableError(f"The chunk index failed: {words}") from trouble
-    except BaseException as panic:
-        if type(panic).__name__ != "PanicException":
-            raise
-        raise BackendUnavailableError(f"The chunk index failed: {_first_line(panic)}") from panic
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0][:300]

@@ -46,7 +46,7 @@ def _condition(wanted: Filter) -> Condition:
         case Range(field, low, high):
             return FieldCondition(key=field.value, range=RangeFloat(gte=low, lte=high))
         case All(parts):
-            return EdgeFilter(must=[_condition(part) for part in parts])
+            return _all_of(parts)
         case AnyOf(parts):
             return EdgeFilter(should=[_condition(part) for part in parts]) if parts else _nothing()
         case Not(part):
@@ -55,12 +55,21 @@ def _condition(wanted: Filter) -> Condition:
             assert_never(wanted)
 
 
+def _all_of(parts: tuple[Filter, ...]) -> Condition:
+    """One flat filter: nested ones cost the engine its shortcuts."""
+    must = [_condition(part) for part in parts if not isinstance(part, Not)]
+    must_not = [_condition(part.part) for part in parts if isinstance(part, Not)]
+    return EdgeFilter(must=must or None, must_not=must_not or None)
+
+
 def _any_value(key: str, values: tuple[str | int, ...]) -> Condition:
     """One list holds values of one type only, so words and numbers are two conditions."""
     words = [value for value in values if isinstance(value, str) and _is_storable(value)]
     numbers = [value for value in values if isinstance(value, int)]
     found: list[Condition] = [FieldCondition(key=key, match=MatchAny(part)) for part in (words, numbers) if part]
-    return EdgeFilter(should=found) if found else _nothing()
+    if not found:
+        return _nothing()
+    return found[0] if len(found) == 1 else EdgeFilter(should=found)
 
 
 def _nothing() -> Condition:
