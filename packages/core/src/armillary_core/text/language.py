@@ -11,7 +11,7 @@ from armillary_core.text.function_words import FUNCTION_WORDS
 
 __all__ = ["Script", "detect_language", "script_of"]
 
-_SAMPLE: Final = 4000  # characters looked at
+_SAMPLE: Final = 3000  # characters looked at
 _SCRIPT_SAMPLE: Final = 2000
 
 _REPEATS: Final = 4  # one word repeated is one sign
@@ -77,7 +77,10 @@ def detect_language(text: str) -> str | None:
     if table is None:
         return None
     words = _LETTER_RUN.findall(fold(_CODE.sub(" ", sample)))
-    counts = Counter(word for word in words if len(word) > 1 or script is not Script.LATIN)
+    counts = Counter(words)
+    if script is Script.LATIN:  # a single letter may be any variable
+        for letter in [word for word in counts if len(word) == 1]:
+            del counts[letter]
     votes: Counter[str] = Counter()
     distinct: Counter[str] = Counter()
     for word, times in counts.items():

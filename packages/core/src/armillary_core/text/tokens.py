@@ -242,24 +242,25 @@ def _remember(memo: dict[str, _Numbered], cluster: str, language: str | None) ->
     return tokens
 
 
-def _unit_tokens(unit: str, language: str | None) -> Iterator[_Token]:
+def _unit_tokens(unit: str, language: str | None) -> list[_Token]:
     if unit.isascii() and unit.isalpha() and (unit.islower() or unit[1:].islower()):
-        yield from _plain_token(unit.lower(), language)
-        return
+        return [_plain_token(unit.lower(), language)]
     plain = fold_accents(unit)
     words = _WORD.findall(plain)
+    found: list[_Token] = []
     for word in words:
         if word.isascii() or not _UNSPACED_RUN.search(word):
-            yield from _word_tokens(word, language)
+            _add_word(found, word, language)
             continue
         for piece in _UNSPACED_RUN.split(word):
             if _UNSPACED_RUN.match(piece):
                 folded = piece.casefold()
-                yield from ((token, token) for token in (*folded, *_pairs(folded)))
+                found.extend([(token, token) for token in (*folded, *_pairs(folded))])
             elif piece:
-                yield from _word_tokens(piece, language)
+                _add_word(found, piece, language)
     if len(words) != 1 or words[0] != plain:
-        yield from ((whole, whole) for whole in _wholes(plain.casefold(), len(words)))
+        found.extend([(whole, whole) for whole in _wholes(plain.casefold(), len(words))])
+    return found
 
 
 def _wholes(unit: str, words: int) -> Iterator[str]:
@@ -287,18 +288,20 @@ def _wholes(unit: str, words: int) -> Iterator[str]:
             yield whole
 
 
-def _word_tokens(word: str, language: str | None) -> Iterator[_Token]:
+def _add_word(found: list[_Token], word: str, language: str | None) -> None:
+    if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
+        found.append(_plain_token(word.lower(), language))
+        return
     emphasis = _EMPHASIS.fullmatch(word)
     if emphasis:
         word = emphasis.group(1)
     lower = word.casefold()
     if not _NOT_PLAIN.search(word):
-        yield from _plain_token(lower, language)
+        found.append(_plain_token(lower, language))
         if not _is_camel(word) or len(word) > _MAX_SPLIT:
             return
     elif word.strip("_"):
-        whole = lower[:MAX_TOKEN]
-        yield whole, whole
+        found.append((lower[:MAX_TOKEN], lower[:MAX_TOKEN]))
         if word.isdigit() or len(word) > _MAX_SPLIT:
             return
     else:
@@ -307,16 +310,15 @@ def _word_tokens(word: str, language: str | None) -> Iterator[_Token]:
         if len(part) < 2 and not _is_camel(word):
             continue
         if part.isdigit():
-            yield part, part
+            found.append((part, part))
         elif len(part) < len(lower):
-            yield from _plain_token(part.casefold(), language)
+            found.append(_plain_token(part.casefold(), language))
 
 
-def _plain_token(lower: str, language: str | None) -> Iterator[_Token]:
+def _plain_token(lower: str, language: str | None) -> _Token:
     if len(lower) > MAX_TOKEN:
-        yield lower[:MAX_TOKEN], lower[:MAX_TOKEN]
-        return
-    yield _stem(lower, language), lower
+        return lower[:MAX_TOKEN], lower[:MAX_TOKEN]
+    return _stem(lower, language), lower
 
 
 def _pairs(run: str) -> list[str]:

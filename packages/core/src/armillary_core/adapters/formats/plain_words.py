@@ -18,6 +18,8 @@ _NOT_PROSE: Final = re.compile(
     r"\s*(?:#{1,6}(?:\s|$)|[-*+]\s|\d+[.)]\s|\||<|```|~~~|import\s|export\s|={3,}|-{3,}|\*{3,}|\.\. |:::|\{%"
     r"|\[\^?[^\]]+\]:)"
 )
+_BLANK: Final = re.compile(r"\n[^\S\n]*\n")
+_PROSE: Final = re.compile(r"(?:[^\W\d_][\W\d_]*){3}")
 _UNDERLINE: Final = re.compile(r"\s*(?:=+|-+|~+|\^+|\*+)\s*")
 
 
@@ -25,7 +27,7 @@ def first_paragraph(text: str, start: int = 0) -> str | None:
     """The first stretch of prose from `start`, without markup, at most 300 characters; None when there is none near."""
     near = text[start : start + _LOOKED_AT]
     fence: str | None = None
-    for block in re.split(r"\n[^\S\n]*\n", near):
+    for block in _BLANK.split(near):
         lines = block.strip("\n").split("\n")
         opening = lines[0].lstrip()[:3]
         if fence is not None or opening in ("```", "~~~"):
@@ -38,7 +40,7 @@ def first_paragraph(text: str, start: int = 0) -> str | None:
             if lines and _NOT_PROSE.match(lines[0]):
                 lines = [] if not lines[0].lstrip().startswith("#") else lines
         words = plain_words("\n".join(lines))
-        if sum(char.isalpha() for char in words) >= 3:
+        if _PROSE.search(words):
             return shortened(words)
     return None
 
