@@ -183,6 +183,16 @@ def test_lists_are_filtered(shelf: Catalogue, filters: dict[str, object], paths:
     assert total == len(paths)
 
 
+def test_a_folder_is_not_a_beginning_of_a_name(catalogue: Catalogue) -> None:
+    paths = [b"a-b/x", b"a.md", b"a/x", b"a0", b"ab/x"]
+    catalogue.ingest.store(NOTES, [(path, make_stamp(), make_indexed(f"{path!r}")) for path in paths])
+
+    cards, total = catalogue.cards.list(CardListing((NOTES,), path="a"))
+
+    assert [card.document.path for card in cards] == [b"a/x"]
+    assert total == 1
+
+
 @pytest.mark.parametrize(
     ("sort", "paths"),
     [

@@ -219,6 +219,7 @@ def test_known_says_what_a_scan_compares(catalogue: Catalogue, time: object) -> 
     assert (known.present, known.enriched, known.pending) == (True, False, False)
     assert (known.first_seen, known.verified_at) == (50.0, 90.0)
     assert catalogue.ingest.known(ProjectName("other")) == []
+    assert catalogue.documents.by_pk([pk])[pk].stamp == stamp
 
 
 def test_touch_writes_the_stamp_and_tells_nobody(catalogue: Catalogue) -> None:
