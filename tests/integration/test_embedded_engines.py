@@ -12,9 +12,11 @@ import pytest
 
 from armillary_core.adapters.cards.tantivy import TantivyCardIndex
 from armillary_core.adapters.chunks.edge import EdgeChunkIndex
-from armillary_core.domain.errors import BackendUnavailableError, IndexOutdatedError
+from armillary_core.domain.errors import BackendRejectedError, BackendUnavailableError, IndexOutdatedError
 from armillary_core.domain.query import Eq, Field, Hits, NameHits, SparseVector
+from armillary_core.ports.catalogue.outbox import CardIndexState
 from armillary_core.ports.chunk_index import Point
+from factories import make_card, make_chapter, make_document
 
 pytestmark = pytest.mark.anyio
 
@@ -223,6 +225,28 @@ async def test_a_card_index_that_cannot_be_read_is_outdated(tmp_path: Path, patt
     spoil(tmp_path, pattern, text)
     with pytest.raises(IndexOutdatedError):
         TantivyCardIndex.open(tmp_path)
+
+
+async def test_a_batch_with_a_card_that_is_refused_writes_nothing_and_the_index_goes_on(tmp_path: Path) -> None:
+    good, bad = (
+        CardIndexState(pk, pk, make_card(make_document(pk, title=f"Page {pk}")), (make_chapter(),)) for pk in (1, 2**70)
+    )
+    index = TantivyCardIndex.open(tmp_path)
+    with pytest.raises(BackendRejectedError):
+        await index.upsert([good, bad])
+    assert await index.count() == 0
+    await index.upsert([good])
+    assert await index.count() == 1
+    await index.close()
+
+
+async def test_a_chunk_that_is_refused_is_said_and_the_index_goes_on(tmp_path: Path) -> None:
+    index = EdgeChunkIndex.open(tmp_path, dimensions=None)
+    with pytest.raises(BackendRejectedError):
+        await index.upsert([point(-1)])
+    await index.upsert([point(1)])
+    assert await index.count() == 1
+    await index.close()
 
 
 async def test_a_folder_that_may_not_be_written_is_said_plainly(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tantivy import Index, IndexWriter, Occur, Query, Schema, Searcher
+from tantivy import Document, Index, IndexWriter, Occur, Query, Schema, Searcher
 from typing_extensions import override
 
 from armillary_core.adapters.cards.tantivy_documents import (
@@ -83,7 +82,7 @@ class TantivyCardIndex(CardIndex):
         def write(writer: IndexWriter) -> None:
             for state in newest.values():
                 writer.delete_documents_by_term(Field.DOCUMENT.value, state.pk)
-                for entry in entries_of(state, self._schema):
+                for entry in self._entries(state):
                     writer.add_document(entry)
 
         if newest:
@@ -217,14 +216,19 @@ class TantivyCardIndex(CardIndex):
         """All of a change or nothing of it."""
         with _plain_errors(self._folder):
             if self._writer is None:
-                self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
+                raise BackendUnavailableError("The card index is closed.")
             try:
                 change(self._writer)
                 self._writer.commit()
             except BaseException:
-                self._writer = None  # dropped with what it had not committed; the next change takes a new one
-                gc.collect()
+                self._writer.rollback()
                 raise
+
+    def _entries(self, state: CardIndexState) -> list[Document]:
+        try:
+            return list(entries_of(state, self._schema))
+        except (ValueError, TypeError, OverflowError) as wrong:
+            raise BackendRejectedError(f"The card index refused {state.card.id}: {_first_line(wrong)}") from wrong
 
     def _let_go(self) -> None:
         writer, self._writer = self._writer, None

@@ -36,7 +36,7 @@ PointId: TypeAlias = int | str | uuid.UUID  # the engine's; ours are integers
 Vector: TypeAlias = list[float] | list[list[float]] | qe.SparseVector
 
 _REVISION = "revision"
-_SLICE = 64  # points a call: the binding holds the interpreter lock, so a call must be short
+_SLICE = 16  # points a call: the binding holds the interpreter lock, so a call must be short
 _TIE_ROOM = 16  # hits fetched past the limit, so that ties at the cut are seen
 _PAGE = 10_000
 _FLUSH_EVERY = 20_000  # points; a flush stops the world for a tenth of a second, the log grows by 30 MB without one
