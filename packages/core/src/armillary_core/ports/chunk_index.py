@@ -39,7 +39,8 @@ class ChunkIndex(Protocol):
     async def by_meaning(
         self, query: Sequence[float], *, filter: Filter | None, limit: int, deadline_seconds: float = 2.0
     ) -> Hits | LegUnavailable:
-        """Best first by cosine; ties by key. Points without a vector are left out."""
+        """Best first by cosine; ties by key. Points without a vector and those at zero or below are left out.
+        Unavailable while no point has a vector, and for a question of another length."""
 
     async def vectors(self, keys: Sequence[int]) -> dict[int, list[float]]:
         """Dense vectors of these points; unknown ones and those without are left out."""
