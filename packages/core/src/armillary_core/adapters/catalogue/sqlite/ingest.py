@@ -15,7 +15,7 @@ from armillary_core.adapters.catalogue.sqlite.changes import next_revisions, set
 from armillary_core.adapters.catalogue.sqlite.codec import known_hashes, pack_json, signed, unpack_hash, unsigned
 from armillary_core.adapters.catalogue.sqlite.connection import Database
 from armillary_core.adapters.catalogue.sqlite.prepared import in_batches, prepare
-from armillary_core.adapters.catalogue.sqlite.removal import BATCH, take_documents
+from armillary_core.adapters.catalogue.sqlite.removal import short_batches, take_documents
 from armillary_core.adapters.catalogue.sqlite.rows import DOCUMENTS, batches, blobs_in, document_of, json_list
 from armillary_core.adapters.catalogue.sqlite.writing import write_batch
 from armillary_core.domain.document import Document, FileStamp
@@ -68,7 +68,11 @@ class SqliteIngest(IngestStore):
 
     @override
     def vanish(self, project: ProjectName, pks: Iterable[int]) -> None:
-        for batch in batches(pks, BATCH):
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT pk, chunks FROM document WHERE pk IN (SELECT value FROM json_each(?))", (json_list(pks),)
+            ).fetchall()
+        for batch in short_batches(rows):
             with self._database.write() as connection:
                 take_documents(connection, project_id(connection, project), batch, keep_enriched=True)
 
@@ -122,20 +126,17 @@ class SqliteIngest(IngestStore):
 
     @override
     def reset_enrichment(self, project: ProjectName) -> int:
-        with self._database.write(durable=True) as connection:
-            number = project_id(connection, project)
-            rows = connection.execute(
-                "SELECT pk, present FROM document WHERE project = ? AND enrichment > 0", (number,)
-            ).fetchall()
-            pks = [pk for pk, _ in rows]
-            connection.executemany("DELETE FROM card WHERE document = ?", [(pk,) for pk in pks])
-            connection.executemany(
-                "INSERT INTO card_event (document, at, by, change) VALUES (?, ?, ?, ?)",
-                [(pk, self._database.now(), "rebuild", pack_json({"reset": True})) for pk in pks],
-            )
-            take_documents(connection, number, [pk for pk, present in rows if not present], keep_enriched=False)
-            refresh_cards(connection, number, [pk for pk, present in rows if present])
-            return len(pks)
+        reset = 0
+        while True:
+            with self._database.write(durable=True) as connection:
+                number = project_id(connection, project)
+                rows = connection.execute(
+                    "SELECT pk, present FROM document WHERE project = ? AND enrichment > 0 LIMIT 50", (number,)
+                ).fetchall()
+                _forget_enrichment(connection, number, rows, self._database.now())
+            reset += len(rows)
+            if not rows:
+                return reset
 
     @override
     def replace_skipped(self, project: ProjectName, skipped: Iterable[Skipped]) -> None:
@@ -201,6 +202,20 @@ class SqliteIngest(IngestStore):
                 for row in rows:
                     found[row[6].hex()].append(document_of(row))
         return dict(found)
+
+
+def _forget_enrichment(
+    connection: sqlite3.Connection, project: int, rows: Sequence[tuple[int, bool]], now: float
+) -> None:
+    """Of documents as (pk, present): a desync one has no reason to stay."""
+    pks = [(pk,) for pk, _ in rows]
+    connection.executemany("DELETE FROM card WHERE document = ?", pks)
+    connection.executemany(
+        "INSERT INTO card_event (document, at, by, change) VALUES (?, ?, ?, ?)",
+        [(*pk, now, "rebuild", pack_json({"reset": True})) for pk in pks],
+    )
+    take_documents(connection, project, [pk for pk, present in rows if not present], keep_enriched=False)
+    refresh_cards(connection, project, [pk for pk, present in rows if present])
 
 
 def _known_of(row: tuple[Any, ...]) -> Known:

@@ -24,7 +24,7 @@ from armillary_core.domain.document import ExtractionState, FileStamp
 from armillary_core.domain.ingest import ExtractionOutcome, Failed, Indexed, NameOnly
 
 BATCH_DOCUMENTS = 100
-BATCH_WEIGHT = 600_000  # bytes of packed rows; with the number of documents it keeps a transaction under 50 ms
+BATCH_WEIGHT = 400_000  # bytes of packed rows; with the number of documents it keeps a transaction under 50 ms
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from typing_extensions import override
 from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, pack_json, signed, unsigned
 from armillary_core.adapters.catalogue.sqlite.connection import Database
 from armillary_core.adapters.catalogue.sqlite.memo import RevisionMemo
-from armillary_core.adapters.catalogue.sqlite.removal import BATCH, take_documents
+from armillary_core.adapters.catalogue.sqlite.removal import short_batches, take_documents
 from armillary_core.adapters.catalogue.sqlite.rows import NAMED_PROJECTS, json_list
 from armillary_core.domain.errors import ProjectNotFoundError
 from armillary_core.domain.project import (
@@ -97,20 +97,16 @@ class SqliteProjects(ProjectStore):
     @override
     def remove(self, name: ProjectName) -> None:
         number = self._id(name)
-        while number is not None:
-            # What a scan can bring back goes first, in short transactions; what it cannot goes with the project.
-            with self._database.write() as connection:
-                pks = connection.execute(
-                    "SELECT pk FROM document WHERE project = ? AND enrichment = 0 LIMIT ?", (number, BATCH)
-                ).fetchall()
-                take_documents(connection, number, [pk for (pk,) in pks], keep_enriched=False)
-            if not pks:
-                break
+        if number is None:
+            return
+        # What a scan can bring back goes first, in short transactions; what it cannot goes with the project.
+        while rows := self._unenriched(number):
+            for batch in short_batches(rows):
+                with self._database.write() as connection:
+                    take_documents(connection, number, batch, keep_enriched=True)
         with self._database.write(durable=True) as connection:
-            if number is None:
-                return
-            rows = connection.execute("SELECT pk FROM document WHERE project = ?", (number,)).fetchall()
-            take_documents(connection, number, [pk for (pk,) in rows], keep_enriched=False)
+            left = connection.execute("SELECT pk FROM document WHERE project = ?", (number,)).fetchall()
+            take_documents(connection, number, [pk for (pk,) in left], keep_enriched=False)
             for table in ("term", "language"):
                 connection.execute(f"DELETE FROM {table} WHERE project = ?", (number,))
             connection.execute("DELETE FROM project WHERE id = ?", (number,))
@@ -119,6 +115,12 @@ class SqliteProjects(ProjectStore):
                 "AND state IN ('waiting', 'running')",
                 (self._database.now(), name),
             )
+
+    def _unenriched(self, number: int) -> list[tuple[int, int]]:
+        with self._database.read() as connection:
+            return connection.execute(
+                "SELECT pk, chunks FROM document WHERE project = ? AND enrichment = 0", (number,)
+            ).fetchall()
 
     def _id(self, name: ProjectName) -> int | None:
         with self._database.read() as connection:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from armillary_core.adapters.catalogue.sqlite.changes import ProjectChange, next_revisions, tell_again
 from armillary_core.adapters.catalogue.sqlite.rows import json_list
 
-BATCH = 200
+_DOCUMENTS, _CHUNKS = 200, 1500  # a transaction
+
+
+def short_batches(rows: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """pks from (pk, number of chunks), as many as one short transaction takes away."""
+    batch: list[int] = []
+    weight = 0
+    for pk, chunks in rows:
+        if batch and (len(batch) >= _DOCUMENTS or weight + chunks > _CHUNKS):
+            yield batch
+            batch, weight = [], 0
+        batch.append(pk)
+        weight += chunks
+    if batch:
+        yield batch
 
 
 def take_documents(connection: sqlite3.Connection, project: int, pks: Sequence[int], *, keep_enriched: bool) -> int:
