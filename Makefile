@@ -45,8 +45,18 @@ fmt: environment-dev ## Format the code
 bench: environment-dev ## Speed and memory, beside what others need
 	@$(BIN)/python tests/bench/run.py
 
-eval: environment-dev ## Quality of search on judged questions
-	@$(BIN)/python -m armillary_cli.evaluation
+# make eval: the judged sets' folder, its part, which sets, modes and model, where runs go, and an earlier OUT to compare with.
+EVAL_DATA ?= ../shared/eval
+SPLIT ?= dev
+SETS ?=
+MODES ?= keyword,hybrid
+MODEL ?= bge-small-en-v1.5
+OUT ?=
+BEFORE ?=
+
+eval: environment-dev ## Quality of search: make eval [SETS=a,b MODES=keyword,hybrid MODEL=… OUT=DIR BEFORE=DIR]
+	@$(BIN)/python -m armillary_cli.evaluation --data $(EVAL_DATA) --split $(SPLIT) --sets "$(SETS)" --modes $(MODES) \
+		--model $(MODEL) $(if $(OUT),--out $(OUT)) $(if $(BEFORE),--before $(BEFORE))
 
 docs: environment-dev ## Pages that are made from the code
 	@$(BIN)/python tools/reference.py
