@@ -128,7 +128,9 @@ class Settings(Section):
     """All of it. Every field has a default, so that no configuration is needed."""
 
     data: Path = Field(
-        default=Path("~/.local/share/armillary"), description="Folder of the catalogue, the engines and the models."
+        default=Path("~/.local/share/armillary"),
+        validate_default=True,
+        description="Folder of the catalogue, the engines and the models.",
     )
     bind: str = Field(default="127.0.0.1", description="Address to listen on; any but a loopback one needs a token.")
     port: int = Field(default=8420, ge=0, le=65535, description="Port of MCP and the dashboard; 0 = any free one.")

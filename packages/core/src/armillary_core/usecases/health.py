@@ -82,7 +82,7 @@ class HealthReport:
     active_jobs: tuple[Job, ...] = ()
     recent_jobs: tuple[Job, ...] = ()
     disk: DiskUse | None = None  # only for callers who may manage
-    problems: tuple[str, ...] = ()  # one plain line each; empty = all is well
+    problems: tuple[str, ...] = ()  # one plain line each; empty = all is well. A missing model is a state, no problem
 
     @property
     def is_well(self) -> bool:
@@ -127,7 +127,7 @@ class Health:
             active_jobs=tuple(job for job in self._catalogue.jobs.active() if job.project in names),
             recent_jobs=tuple(job for job in self._catalogue.jobs.recent(limit=JOBS_SHOWN) if job.project in names),
             disk=self._measure_disk() if manages and self._measure_disk else None,
-            problems=tuple(_problems(projects, engines, model)),
+            problems=tuple(_problems(projects, engines)),
         )
 
     def _projects(self, visible: list[Project], *, manages: bool) -> tuple[ProjectHealth, ...]:
@@ -198,7 +198,7 @@ class Health:
         return ModelHealth(state="ready", name=facts.name, expected=expected, present=present, missing=missing)
 
 
-def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...], model: ModelHealth) -> list[str]:
+def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...]) -> list[str]:
     found = [
         f'Project "{project.name}" is {project.state}: {project.reason or "no reason kept"}'
         for project in projects
@@ -209,6 +209,4 @@ def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, 
             found.append(f"The index of {engine.engine} is incomplete; what is missing is sent again by itself.")
         if engine.given_up:
             found.append(f"The index of {engine.engine} refused {len(engine.given_up)} documents.")
-    if model.state != "ready":
-        found.append(f"Search by meaning is unavailable: {model.reason}")
     return found
