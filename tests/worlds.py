@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -12,14 +12,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from armillary_core.adapters.catalogue.sqlite import SqliteCatalogue
-from armillary_core.domain.ingest import ExtractionOutcome, Indexed
 from armillary_core.domain.passage import Completeness, Passage, SearchAnswer
-from armillary_core.domain.project import ProjectName, ProjectState
 from armillary_core.domain.query import LegReport, Mode, QueryClass, SearchQuery
 from armillary_core.domain.token import LOCAL_OWNER, Caller, Right
 from armillary_core.ports.catalogue import Catalogue
-from armillary_core.ports.clock import Clock
 from armillary_core.ports.embedder import EmbedderUnavailable
 from armillary_core.usecases.browse import Browse
 from armillary_core.usecases.enrich import Enrich
@@ -31,20 +27,9 @@ from armillary_core.usecases.tokens import Tokens
 from armillary_gateway.cursors import Cursors
 from armillary_gateway.gateway import Gateway, GatewayPolicy
 from armillary_gateway.server import HttpApp, build_http_app
-from factories import make_indexed
+from shelves import Shelf, open_shelf
 
 URL = "http://localhost:8420/mcp"
-
-
-@dataclass
-class SettableClock(Clock):
-    seconds: float = 1_800_000_000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class PlainSearch:
@@ -112,31 +97,13 @@ class NoModel:
         return EmbedderUnavailable("no model in tests")
 
 
-@dataclass
 class World:
-    catalogue: SqliteCatalogue
-    clock: SettableClock
-    gateway: Gateway
-    made: int = field(default=0)
+    """A shelf and the gateway to it."""
 
-    def project(self, name: str, *, private: bool = False, reason: str | None = None) -> ProjectName:
-        self.catalogue.projects.put(ProjectName(name), root=f"/projects/{name}", private=private)
-        self.catalogue.projects.set_state(ProjectName(name), ProjectState.OK, reason=reason)
-        return ProjectName(name)
-
-    def add(self, project: str, documents: dict[str, str | ExtractionOutcome]) -> list[int]:
-        """Documents by path; text is read as Markdown."""
-        outcomes = []
-        for path, content in documents.items():
-            outcome = make_indexed(content) if isinstance(content, str) else content
-            self.made += 1
-            stamp = outcome.stamp
-            assert stamp is not None
-            stamp = replace(stamp, inode=self.made)
-            if isinstance(outcome, Indexed):
-                outcome = replace(outcome, stamp=stamp)
-            outcomes.append((path.encode("utf-8", "surrogateescape"), stamp, outcome))
-        return self.catalogue.ingest.store(ProjectName(project), outcomes)
+    def __init__(self, shelf: Shelf, gateway: Gateway) -> None:
+        self.shelf, self.gateway = shelf, gateway
+        self.catalogue, self.clock = shelf.catalogue, shelf.clock
+        self.project, self.add, self.find = shelf.project, shelf.add, shelf.find
 
     def token(self, name: str, *rights: Right, projects: Iterable[str] | None = None, days: float | None = None) -> str:
         wanted = None if projects is None else list(projects)
@@ -149,13 +116,13 @@ class World:
 
     def with_policy(self, **changes: object) -> World:
         policy = replace(self.gateway.policy, **changes)  # type: ignore[arg-type]
-        return World(self.catalogue, self.clock, replace(self.gateway, policy=policy))
+        return World(self.shelf, replace(self.gateway, policy=policy))
 
 
 def make_world(folder: Path, *, doc_types: dict[str, str] | None = None) -> World:
     """An empty world in a folder; close its catalogue."""
-    clock = SettableClock()
-    catalogue = SqliteCatalogue.open(folder / "catalogue.sqlite3", now=clock.now)
+    shelf = open_shelf(folder)
+    catalogue, clock = shelf.catalogue, shelf.clock
     search = PlainSearch(catalogue)
     gateway = Gateway(
         search=search,
@@ -170,7 +137,7 @@ def make_world(folder: Path, *, doc_types: dict[str, str] | None = None) -> Worl
         cursors=Cursors(catalogue.secret("cursors")),
         policy=GatewayPolicy(reindex_wait_seconds=0.0),
     )
-    return World(catalogue, clock, gateway)
+    return World(shelf, gateway)
 
 
 @asynccontextmanager

@@ -171,7 +171,7 @@ async def test_b03_every_other_path_is_a_json_404(world: World, path: str, metho
 async def test_b03_a_missing_or_bad_token_is_a_clear_401(world: World, path: str) -> None:
     expiring, revoked = world.token("expiring", days=1), world.token("revoked")
     world.gateway.tokens.revoke("revoked", LOCAL_OWNER)
-    world.clock.seconds += 2 * 86_400
+    world.clock.advance(2 * 86_400)
     world = world.with_policy(tokens_required=True)
     given = [None, "Basic abc", "Bearer", "Bearer ", "arm_abc", "Bearer wrong", "Bearer " + "x" * 5000]
     given += [f"Bearer {expiring}", f"Bearer {revoked}"]

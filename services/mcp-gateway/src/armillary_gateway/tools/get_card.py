@@ -16,7 +16,7 @@ from armillary_core.domain.card import CardEvent
 from armillary_core.domain.token import Right
 from armillary_core.usecases.browse import CardView
 from armillary_gateway.answers import answer, filled
-from armillary_gateway.arguments import Doc
+from armillary_gateway.arguments import BLANK_IS_NONE, Doc
 from armillary_gateway.auth import current_caller
 from armillary_gateway.errors import cut_bytes
 from armillary_gateway.gateway import Gateway, gateway_of
@@ -48,7 +48,9 @@ class CardAnswer(TypedDict):
 async def get_card(
     ctx: Context[Gateway],
     doc: Doc,
-    cursor: Annotated[str | None, Field(max_length=200, description="For the rest of long lists.")] = None,
+    cursor: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=200, description="For the rest of long lists.")
+    ] = None,
 ) -> Annotated[CallToolResult, CardAnswer]:
     """One document's card: summary, keywords, state, copies, divergence, history."""
     gateway, caller = gateway_of(ctx), current_caller()

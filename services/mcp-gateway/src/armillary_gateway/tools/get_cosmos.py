@@ -14,6 +14,7 @@ from armillary_core.domain.token import Caller, Right
 from armillary_core.usecases.browse import Cosmos
 from armillary_core.usecases.health import HealthReport
 from armillary_gateway.answers import answer, columns, filled, fitting, size, table
+from armillary_gateway.arguments import BLANK_IS_NONE
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.tool import READS, Tool
@@ -44,7 +45,9 @@ class CosmosAnswer(TypedDict):
 
 async def get_cosmos(
     ctx: Context[Gateway],
-    cursor: Annotated[str | None, Field(max_length=200, description="For the rest of the projects.")] = None,
+    cursor: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=200, description="For the rest of the projects.")
+    ] = None,
 ) -> Annotated[CallToolResult, CosmosAnswer]:
     """The way in: projects, document types, locales, versions, index health, what you may do."""
     gateway, caller = gateway_of(ctx), current_caller()

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from armillary_core.domain.token import Right
 from armillary_core.usecases.browse import FoundChapter
 from armillary_gateway.answers import answer, columns, filled, fitting, table
-from armillary_gateway.arguments import Cursor, Project
+from armillary_gateway.arguments import BLANK_IS_NONE, Cursor, Project
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.quoting import Quoting
@@ -35,9 +35,11 @@ class ChapterTable(TypedDict):
 
 async def list_chapters(
     ctx: Context[Gateway],
-    doc: Annotated[str | None, Field(max_length=5000, description="Document id: its outline.")] = None,
+    doc: Annotated[str | None, BLANK_IS_NONE, Field(max_length=5000, description="Document id: its outline.")] = None,
     project: Project = None,
-    name: Annotated[str | None, Field(max_length=300, description="Part of a heading or symbol.")] = None,
+    name: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=300, description="Part of a heading or symbol.")
+    ] = None,
     limit: Annotated[int, Field(ge=1, le=200, description="1 to 200")] = 50,
     cursor: Cursor = None,
 ) -> Annotated[CallToolResult, ChapterTable]:

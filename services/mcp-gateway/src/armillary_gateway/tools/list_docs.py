@@ -14,7 +14,7 @@ from armillary_core.domain.card import Card
 from armillary_core.domain.token import Right
 from armillary_core.usecases.browse import DocsQuery
 from armillary_gateway.answers import answer, columns, filled, fitting, table
-from armillary_gateway.arguments import Cursor, FolderPath, Locale, Project, Type, Version
+from armillary_gateway.arguments import BLANK_IS_NONE, Cursor, Date, FolderPath, Locale, Project, Type, Version
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.quoting import Quoting
@@ -37,13 +37,15 @@ async def list_docs(
     project: Project = None,
     type: Type = None,
     state: Annotated[
-        Literal["stale", "empty", "desync", "diverged", "failed"] | None, Field(description="stale = empty or stale")
+        Literal["stale", "empty", "desync", "diverged", "failed"] | None,
+        BLANK_IS_NONE,
+        Field(description="stale = empty or stale"),
     ] = None,
     path: FolderPath = None,
     locale: Locale = None,
     version: Version = None,
-    since: Annotated[str | None, Field(description="YYYY-MM-DD")] = None,
-    until: Annotated[str | None, Field(description="YYYY-MM-DD")] = None,
+    since: Date = None,
+    until: Date = None,
     sort: Literal["path", "date", "title"] = "path",
     limit: Annotated[int, Field(ge=1, le=200, description="1 to 200")] = 50,
     cursor: Cursor = None,

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from armillary_core.domain.token import Caller, Right
 from armillary_core.usecases.read import ReadAnswer, ReadRequest
 from armillary_gateway.answers import MAX_TOKENS, TOKEN_BYTES, answer, filled, size
+from armillary_gateway.arguments import BLANK_IS_NONE
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.quoting import NOTICE, fenced
@@ -39,12 +40,16 @@ class Reading(TypedDict):
 async def read_doc(
     ctx: Context[Gateway],
     doc: Annotated[str, Field(min_length=1, max_length=5000, description="Document or chapter id from a result.")],
-    section: Annotated[str | None, Field(max_length=1000, description="Anchor, heading, or path A > B.")] = None,
+    section: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=1000, description="Anchor, heading, or path A > B.")
+    ] = None,
     subsections: Annotated[bool, Field(description="With sub-chapters.")] = True,
-    lines: Annotated[str | None, Field(max_length=40, description="a-b")] = None,
+    lines: Annotated[str | None, BLANK_IS_NONE, Field(max_length=40, description="a-b")] = None,
     page: Annotated[int | None, Field(ge=1, description="From 1.")] = None,
     max_tokens: Annotated[int | None, Field(ge=100, le=MAX_TOKENS, description="100 to 8000; usually 2000")] = None,
-    cursor: Annotated[str | None, Field(max_length=200, description="From the last answer, with the same doc.")] = None,
+    cursor: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=200, description="From the last answer, with the same doc.")
+    ] = None,
 ) -> Annotated[CallToolResult, Reading]:
     """Read a document, or a part: chapter, section, lines or page. What does not fit follows with cursor."""
     gateway, caller = gateway_of(ctx), current_caller()

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from armillary_core.domain.job import Job, JobState, ReindexMode
 from armillary_core.domain.token import Caller, Right
 from armillary_gateway.answers import answer, filled
-from armillary_gateway.arguments import Project
+from armillary_gateway.arguments import BLANK_IS_NONE, Project
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
 from armillary_gateway.tool import CLEARS, Tool
@@ -48,7 +48,9 @@ async def reindex(
         Literal["update", "clean", "rebuild"],
         Field(description="clean also drops cards of vanished files and confirms a held project; rebuild drops cards"),
     ] = "update",
-    confirm: Annotated[str | None, Field(max_length=100, description="The project's name, for rebuild.")] = None,
+    confirm: Annotated[
+        str | None, BLANK_IS_NONE, Field(max_length=100, description="The project's name, for rebuild.")
+    ] = None,
 ) -> Annotated[CallToolResult, Jobs]:
     """Index a project again, or all. Waits a little and reports progress; the job goes on by itself."""
     gateway, caller = gateway_of(ctx), current_caller()

@@ -16,6 +16,7 @@ from armillary_core.domain.errors import InvalidRequestError
 from armillary_core.domain.token import Right
 from armillary_core.usecases.enrich import MAX_BATCH, CardWrite, CardWritten
 from armillary_gateway.answers import answer, filled, fitting
+from armillary_gateway.arguments import BLANK_IS_NONE
 from armillary_gateway.auth import current_caller
 from armillary_gateway.errors import words
 from armillary_gateway.gateway import Gateway, gateway_of
@@ -51,13 +52,15 @@ class WrittenCards(TypedDict):
 
 async def update_card(
     ctx: Context[Gateway],
-    doc: Annotated[str | None, Field(max_length=5000, description="Document id.")] = None,
+    doc: Annotated[str | None, BLANK_IS_NONE, Field(max_length=5000, description="Document id.")] = None,
     type: Annotated[str | None, Field(description="One of get_cosmos, when it lists some.")] = None,
     summary: Annotated[str | None, Field(description="Two or three sentences, at most 4000 characters.")] = None,
     keywords: Annotated[list[str] | None, Field(description="At most 200.")] = None,
     headings: Annotated[list[str] | None, Field(description="At most 200.")] = None,
     date: Annotated[str | None, Field(description="YYYY-MM-DD")] = None,
-    if_hash: Annotated[str | None, Field(description="hash from read_doc: refuse when the file changed.")] = None,
+    if_hash: Annotated[
+        str | None, BLANK_IS_NONE, Field(description="hash from read_doc: refuse when the file changed.")
+    ] = None,
     cards: Annotated[
         list[CardFields] | None, Field(max_length=MAX_BATCH, description="Several cards at once, at most 50.")
     ] = None,
