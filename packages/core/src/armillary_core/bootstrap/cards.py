@@ -19,7 +19,7 @@ async def open_cards(settings: CardsEngine, *, folder: Path, catalogue: Catalogu
 
             return await open_engine(
                 Engine.CARDS,
-                TantivyCardIndex.fingerprint,
+                TantivyCardIndex.fingerprint.removeprefix("cards-"),
                 TantivyCardIndex.open,
                 folder=folder,
                 catalogue=catalogue,

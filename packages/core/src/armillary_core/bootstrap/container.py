@@ -34,6 +34,7 @@ from armillary_core.usecases.projects import Projects
 from armillary_core.usecases.read import Read
 from armillary_core.usecases.reindex import Reindex
 from armillary_core.usecases.search import Search
+from armillary_core.usecases.search_policy import SearchPolicy
 from armillary_core.usecases.similar import FindSimilar
 from armillary_core.usecases.tokens import Tokens
 
@@ -92,7 +93,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             source=source,
             watcher=watcher,
             extraction=extraction,
-            search=Search(catalogue, cards, chunks, embedder, clock),
+            search=Search(catalogue, cards, chunks, embedder, clock, _search_policy(settings)),
             find_similar=FindSimilar(catalogue, chunks, embedder, clock),
             read=Read(catalogue),
             browse=Browse(catalogue, doc_types=settings.doc_types),
@@ -108,3 +109,12 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             embed_missing=EmbedMissing(catalogue, embedder),
             completeness=Completeness(catalogue, cards, chunks, clock),
         )
+
+
+def _search_policy(settings: Settings) -> SearchPolicy:
+    limits = settings.limits
+    return SearchPolicy(
+        words_seconds=limits.words_seconds,
+        meaning_seconds=limits.meaning_seconds,
+        names_seconds=limits.names_seconds,
+    )
