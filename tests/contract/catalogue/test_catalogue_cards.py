@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from armillary_core.domain.card import BaseLayer, CardChange, CardState, Enrichment
-from armillary_core.domain.errors import ConflictError, DocumentNotFoundError
+from armillary_core.domain.errors import ConflictError, DocumentNotFoundError, InvalidRequestError
 from armillary_core.domain.project import ProjectName
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.catalogue.cards import CardListing
@@ -75,6 +75,14 @@ def test_updating_a_document_that_is_gone_is_refused(catalogue: Catalogue, pk: i
     with pytest.raises(DocumentNotFoundError):
         catalogue.cards.update(pk, CardChange(summary="s"), by="a", at=1.0)
     assert catalogue.cards.get(pk) is None
+
+
+def test_half_a_character_is_refused_or_replaced_never_a_fault(catalogue: Catalogue, pk: int) -> None:
+    card = catalogue.cards.update(pk, CardChange(summary="a\ud800b", keywords=("\udfff",)), by="\ud800", at=1.0)
+    assert (card.summary, card.keywords, len(catalogue.cards.history(pk))) == ("a?b", ("?",), 1)
+    with pytest.raises(InvalidRequestError):
+        catalogue.cards.list(CardListing((NOTES,), type="\ud800"))
+    assert catalogue.documents.chapters_named([NOTES], "\ud800", limit=1) == ([], 0)
 
 
 def test_history_is_kept_newest_first(catalogue: Catalogue, pk: int) -> None:

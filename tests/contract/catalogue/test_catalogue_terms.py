@@ -105,6 +105,8 @@ def test_near_finds_the_right_form_of_every_single_mistake(catalogue: Catalogue)
     assert catalogue.terms.near([NOTES], "клюк")[0] == ("ключ", 1)
     assert catalogue.terms.near([NOTES], "q") == []
     assert len(catalogue.terms.near([NOTES], "certificat", limit=1)) == 1
+    for odd in ("\ud7ff\ud7ff", "\U0010ffff\U0010ffff", "%%", "'\"", "\x00\x00"):
+        assert catalogue.terms.near([NOTES], odd) == []
 
 
 def test_what_an_agent_wrote_is_a_known_word(catalogue: Catalogue) -> None:

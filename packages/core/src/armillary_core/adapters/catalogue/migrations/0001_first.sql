@@ -6,7 +6,6 @@ INSERT INTO counter VALUES ('revision', 0), ('document', 0), ('vector_epoch', 0)
 CREATE TABLE remembered (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-INSERT INTO secret VALUES ('cursor', randomblob(32));
 
 CREATE TABLE project (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

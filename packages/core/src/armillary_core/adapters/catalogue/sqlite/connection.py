@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from armillary_core.domain.errors import AppError, BackendRejectedError, BackendUnavailableError
+from armillary_core.domain.errors import AppError, BackendRejectedError, BackendUnavailableError, InvalidRequestError
 
 BUSY_TIMEOUT_MS = 10_000
 MAX_READERS = 8
@@ -40,6 +40,10 @@ def translated() -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         raise _translate(exc) from exc
+    except UnicodeEncodeError as exc:
+        raise InvalidRequestError(
+            "The text holds half of a surrogate pair, which is no character. Leave it out."
+        ) from exc
 
 
 def _translate(exc: sqlite3.Error) -> AppError:

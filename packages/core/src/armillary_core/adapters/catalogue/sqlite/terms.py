@@ -62,10 +62,7 @@ def _candidates(connection: sqlite3.Connection, projects: Sequence[ProjectName],
     seen: set[tuple[int, str]] = set()
     bounds = (len(word) - 2, len(word) + 2)
     queries: list[tuple[str, tuple[str | int, ...]]] = [
-        (
-            "word >= ? AND word < ? AND length(word) BETWEEN ? AND ?",
-            (start, start[:-1] + chr(ord(start[-1]) + 1), *bounds),
-        )
+        ("word >= ? AND word < ? AND length(word) BETWEEN ? AND ?", (start, f"{start}\U0010ffff", *bounds))
         for start in sorted(starts)
     ]
     queries.append(("substr(word, -2) = ? AND length(word) BETWEEN ? AND ?", (word[-2:], *bounds)))
