@@ -1,0 +1,309 @@
+"""Search: one use case for the gateway, the web and the command line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from armillary_core.domain.chunk import CARD_ORDINAL, split_key
+from armillary_core.domain.document import Document
+from armillary_core.domain.errors import BackendUnavailableError, InvalidQueryError, InvalidRequestError
+from armillary_core.domain.passage import Completeness, Passage, SearchAnswer
+from armillary_core.domain.project import Project, ProjectName
+from armillary_core.domain.query import (
+    Filter,
+    Hit,
+    Hits,
+    LegReport,
+    LegUnavailable,
+    Mode,
+    NameHits,
+    QueryClass,
+    Scope,
+    SearchQuery,
+)
+from armillary_core.domain.token import Caller
+from armillary_core.ports.card_index import CardIndex
+from armillary_core.ports.catalogue import Catalogue
+from armillary_core.ports.chunk_index import ChunkIndex
+from armillary_core.ports.clock import Clock
+from armillary_core.ports.embedder import Embedder, EmbedderUnavailable, ModelFacts
+from armillary_core.text.folding import Script
+from armillary_core.text.matches import Finder
+from armillary_core.text.query import Question, classify, read_question
+from armillary_core.text.scripts import is_other_script, script_of_language
+from armillary_core.usecases.coverage import Coverage
+from armillary_core.usecases.fusion import Found, fuse, spread
+from armillary_core.usecases.legs import FoundByMeaning, FoundByName, FoundByWords, guarded, off, report, run_legs
+from armillary_core.usecases.narrowing import filter_of
+from armillary_core.usecases.notes import notes_of, unheld
+from armillary_core.usecases.passages import Passages
+from armillary_core.usecases.quoted import lift_quoted
+from armillary_core.usecases.resolve import Resolve, shown
+from armillary_core.usecases.scores import Scores
+from armillary_core.usecases.search_policy import SearchPolicy
+from armillary_core.usecases.wording import Dictionary, Wording
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Everything known before an engine is asked."""
+
+    query: SearchQuery
+    question: Question
+    kind: QueryClass
+    visible: tuple[ProjectName, ...]  # to this caller, whatever project was asked
+    projects: tuple[Project, ...]  # asked
+    filter: Filter
+    wording: Wording
+    mode: Mode
+    model: ModelFacts | EmbedderUnavailable
+    mixed_scripts: bool  # some documents are written in another script than the question
+    completeness: Completeness
+    generation: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One page of what was found."""
+
+    passages: Sequence[Passage] = ()
+    total: int = 0
+    is_relevant: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Search:
+    """Finds passages; says which legs ran, how complete the index is and what was searched instead."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        cards: CardIndex,
+        chunks: ChunkIndex,
+        embedder: Embedder,
+        clock: Clock,
+        policy: SearchPolicy | None = None,
+    ) -> None:
+        self._catalogue = catalogue
+        self._cards = cards
+        self._chunks = chunks
+        self._embedder = embedder
+        self._policy = policy or SearchPolicy()
+        self._resolve = Resolve(catalogue)
+        self._coverage = Coverage(catalogue, clock, self._policy)
+        self._passages = Passages(catalogue, self._policy)
+
+    async def __call__(self, query: SearchQuery, caller: Caller) -> SearchAnswer:
+        """Passages of the projects this caller may see, best first.
+
+        Raises InvalidQueryError, InvalidRequestError, UnknownFacetError, ProjectNotFoundError, and
+        BackendUnavailableError when no leg that was asked could answer.
+        """
+        question = self._read(query)
+        prepared = await asyncio.to_thread(self._prepare, query, question, caller)
+        if query.scope is Scope.REFERENCE or not prepared.projects:
+            return self._answer(prepared, _Shown(), ())
+        words, meaning, names = await run_legs(self._words(prepared), self._meaning(prepared), self._names(prepared))
+        legs = tuple(report(*leg) for leg in (("words", words), ("meaning", meaning), ("names", names)))
+        if not any(leg.state == "ok" for leg in legs):
+            said = "; ".join(f"{leg.name} {leg.state} ({leg.reason})" for leg in legs if leg.reason)
+            way = ' mode="keyword" needs no model.' if prepared.mode is Mode.SEMANTIC else " Try again in a moment."
+            raise BackendUnavailableError(f"No leg of the search could answer: {said}.{way}")
+        found = Found(_hits(words), _hits(meaning), names.hits if isinstance(names, NameHits) else ())
+        if query.scope is Scope.CARDS:
+            found = Found(_card_hits(found.words, self._policy), _card_hits(found.meaning, self._policy), found.names)
+        weight = _meaning_weight(prepared, self._policy) if isinstance(words, Hits) else _only_meaning
+        shown_places = await asyncio.to_thread(self._load, prepared, found, weight)
+        return self._answer(prepared, shown_places, legs)
+
+    def _answer(self, prepared: _Prepared, found: _Shown, legs: tuple[LegReport, ...]) -> SearchAnswer:
+        query, mode = prepared.query, prepared.mode
+        if query.mode is Mode.AUTO and not any(leg.name == "meaning" and leg.state == "ok" for leg in legs):
+            mode = Mode.KEYWORD  # what ran, whatever was hoped for
+        notes = notes_of(
+            query, prepared.question, prepared.projects, prepared.completeness, legs, is_empty=not found.passages
+        )
+        return SearchAnswer(
+            passages=tuple(found.passages),
+            mode=mode,
+            query_class=prepared.kind,
+            legs=legs,
+            completeness=prepared.completeness,
+            total=found.total,
+            relevant=found.is_relevant,
+            mended=prepared.wording.mended,
+            unknown=prepared.wording.unknown,
+            notes=(*found.notes, *notes),
+            generation=prepared.generation,
+        )
+
+    # ------------------------------------------------------------------ before the engines
+
+    def _read(self, query: SearchQuery) -> Question:
+        if not 1 <= query.limit <= self._policy.max_limit:
+            raise InvalidRequestError(f"limit {query.limit} is outside 1 to {self._policy.max_limit}.")
+        if query.offset < 0:
+            raise InvalidRequestError(f"offset {query.offset} is below 0.")
+        question = read_question(query.text, max_chars=self._policy.max_query_chars)
+        if not question.text:
+            raise InvalidQueryError("query is empty. Give words, a question, a name or an error text.")
+        if question.is_blank:
+            raise InvalidQueryError(
+                f'query "{shown(question.text, 40)}" holds no word. Give words, a question, a name or an error text.'
+            )
+        return question
+
+    def _prepare(self, query: SearchQuery, question: Question, caller: Caller) -> _Prepared:
+        seen = self._resolve.visible(caller)
+        asked = seen
+        if query.project is not None:
+            asked = [project for project in seen if project.name == query.project]
+            if not asked:
+                asked = [self._resolve.project(query.project, caller)]  # raises, naming what there is
+        names = tuple(project.name for project in asked)
+        condition = filter_of(query, names, self._catalogue)
+        languages = self._catalogue.projects.languages(names)
+        dictionary = Dictionary(
+            self._catalogue.terms, names, list(languages)[: self._policy.max_languages], self._policy
+        )
+        terms = dictionary.read(question)
+        kind = classify(question, terms)
+        model = self._embedder.facts()
+        facts = model if isinstance(model, ModelFacts) else None
+        return _Prepared(
+            query=query,
+            question=question,
+            kind=kind,
+            visible=tuple(project.name for project in seen),
+            projects=tuple(asked),
+            filter=condition,
+            wording=dictionary.word(question, terms, kind),
+            mode=_mode(query.mode, question, model),
+            model=model,
+            mixed_scripts=any(is_other_script(script_of_language(one), question.script) for one in languages),
+            completeness=self._coverage.of(asked, documents=dictionary.corpus.documents, model=facts),
+            generation=self._coverage.generation(),
+        )
+
+    # ------------------------------------------------------------------ the legs
+
+    async def _words(self, prepared: _Prepared) -> FoundByWords:
+        if prepared.query.scope is Scope.TITLES or prepared.mode is Mode.SEMANTIC:
+            return await off()
+        limit = self._policy.card_leg_limit if prepared.query.scope is Scope.CARDS else self._policy.leg_limit
+        if not prepared.wording.vector.ids:
+            return Hits(())
+        seconds = self._policy.words_seconds
+        return await guarded(
+            self._chunks.by_words(
+                prepared.wording.vector, filter=prepared.filter, limit=limit, deadline_seconds=seconds
+            ),
+            seconds=seconds,
+        )
+
+    async def _meaning(self, prepared: _Prepared) -> FoundByMeaning:
+        asked = prepared.query.mode is not Mode.KEYWORD and prepared.query.scope is not Scope.TITLES
+        if not asked:
+            return await off()
+        if isinstance(prepared.model, EmbedderUnavailable):
+            return LegUnavailable(prepared.model.reason)
+        if _is_foreign(prepared.question, prepared.model):
+            return await off(f"{prepared.model.name} knows English only, the question is in {prepared.question.script}")
+        return await guarded(self._ask_meaning(prepared), seconds=self._policy.meaning_seconds)
+
+    async def _ask_meaning(self, prepared: _Prepared) -> Hits | LegUnavailable:
+        vector = await self._embedder.query(prepared.wording.text)
+        if isinstance(vector, EmbedderUnavailable):
+            return LegUnavailable(vector.reason)
+        limit = self._policy.card_leg_limit if prepared.query.scope is Scope.CARDS else self._policy.leg_limit
+        return await self._chunks.by_meaning(
+            vector, filter=prepared.filter, limit=limit, deadline_seconds=self._policy.meaning_seconds
+        )
+
+    async def _names(self, prepared: _Prepared) -> FoundByName:
+        if prepared.mode is Mode.SEMANTIC and prepared.query.scope is not Scope.TITLES:
+            return await off()
+        seconds = self._policy.names_seconds
+        return await guarded(
+            self._cards.search(
+                prepared.wording.text,
+                filter=prepared.filter,
+                limit=self._policy.names_limit,
+                deadline_seconds=seconds,
+            ),
+            seconds=seconds,
+        )
+
+    # ------------------------------------------------------------------ after them
+
+    def _load(self, prepared: _Prepared, found: Found, weight: Callable[[Document], float]) -> _Shown:
+        """Fused, collapsed and read from the catalogue, which has the last word on what is there and may be seen."""
+        query, policy = prepared.query, self._policy
+        asked = {project.name for project in prepared.projects}
+        documents = {
+            pk: document
+            for pk, document in self._catalogue.documents.by_pk(found.documents).items()
+            if document.present and document.project in asked
+        }
+        places = fuse(found, documents, meaning_weight=weight, policy=policy)
+        if query.scope is not Scope.CONTENT:
+            places = spread(places, per_document=1)[: len({place.pk for place in places})]
+        else:
+            places = spread(places, per_document=policy.max_per_document)
+        notes: tuple[str, ...] = ()
+        phrases = prepared.question.phrases
+        if phrases and places:
+            places, is_held = lift_quoted(places, phrases, self._catalogue, most=policy.tier_candidates)
+            notes = () if is_held else (unheld(phrases),)
+        model = prepared.model if isinstance(prepared.model, ModelFacts) else None
+        scores = Scores(prepared.wording.best, model, policy)
+        page = scores.scored(places[query.offset : query.offset + query.limit], explain=query.explain)
+        return _Shown(
+            passages=self._passages.load(page, Finder(prepared.wording.tokens), visible=prepared.visible),
+            total=len(places),
+            is_relevant=any(scores.of(place) >= policy.relevant_from for place in places),
+            notes=notes,
+        )
+
+
+def _mode(mode: Mode, question: Question, model: ModelFacts | EmbedderUnavailable) -> Mode:
+    if mode is not Mode.AUTO:
+        return mode
+    can_mean = isinstance(model, ModelFacts) and not _is_foreign(question, model)
+    return Mode.HYBRID if can_mean else Mode.KEYWORD
+
+
+def _is_foreign(question: Question, model: ModelFacts) -> bool:
+    """Whether an English-only model cannot read the question."""
+    return model.languages == ("en",) and is_other_script(question.script, Script.LATIN)
+
+
+def _only_meaning(_document: Document) -> float:
+    return 1.0
+
+
+def _meaning_weight(prepared: _Prepared, policy: SearchPolicy) -> Callable[[Document], float]:
+    """By class of question; more for documents in another script, less while few chunks have a vector."""
+    whole = prepared.completeness
+    share = whole.meaning / whole.chunks_expected if whole.chunks_expected else 1.0
+    trust = min(1.0, share / policy.full_weight_from)
+    usual = policy.meaning_weight[prepared.kind] * trust
+    if not prepared.mixed_scripts:
+        return lambda _document: usual
+    raised = max(usual, policy.other_script_weight * trust)
+    script = prepared.question.script
+
+    def weight(document: Document) -> float:
+        return raised if is_other_script(script_of_language(document.language), script) else usual
+
+    return weight
+
+
+def _hits(found: FoundByWords) -> Sequence[Hit]:
+    return found.hits if isinstance(found, Hits) else ()
+
+
+def _card_hits(hits: Sequence[Hit], policy: SearchPolicy) -> Sequence[Hit]:
+    return [hit for hit in hits if split_key(hit.key)[1] == CARD_ORDINAL][: policy.leg_limit]

@@ -1,0 +1,74 @@
+"""Every number of a search in one place, so that it can be measured and tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from armillary_core.domain.query import MatchClass, QueryClass
+
+
+def _meaning_weights() -> Mapping[QueryClass, float]:
+    return {
+        QueryClass.QUESTION: 0.55,
+        QueryClass.NAVIGATIONAL: 0.5,
+        QueryClass.ERROR_TEXT: 0.4,
+        QueryClass.IDENTIFIER: 0.3,
+    }
+
+
+def _name_shares() -> Mapping[MatchClass, float]:
+    return {
+        MatchClass.EXACT: 1.0,
+        MatchClass.PREFIX: 0.8,
+        MatchClass.WORDS: 0.6,
+        MatchClass.FUZZY: 0.4,
+        MatchClass.PARTIAL: 0.4,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPolicy:
+    """Defaults are what measurements chose; scores and weights are between 0 and 1."""
+
+    # the query
+    max_query_chars: int = 1000
+    max_terms: int = 32  # of a longer query, the rarest words that somebody wrote
+    max_languages: int = 8  # the commonest ones of the projects asked
+    max_limit: int = 50
+    max_mended: int = 3  # words; a text with more mistakes is in another language
+    identifier_weight: float = 1.5  # of a whole identifier, its parts being 1
+    mended_weight: float = 0.8  # of a word that was guessed, a typed one being 1
+
+    # the legs
+    leg_limit: int = 100  # hits asked of words and meaning
+    card_leg_limit: int = 400  # of these, only card chunks are used
+    names_limit: int = 50
+    words_seconds: float = 2.0
+    meaning_seconds: float = 2.0
+    names_seconds: float = 1.0
+
+    # fusion
+    meaning_weight: Mapping[QueryClass, float] = field(default_factory=_meaning_weights)
+    other_script_weight: float = 0.8  # of meaning, when query and document are written in different scripts
+    full_weight_from: float = 0.5  # share of chunks that have a vector; below it, meaning weighs less
+    names_bonus: float = 0.15  # the most that a name adds
+    name_shares: Mapping[MatchClass, float] = field(default_factory=_name_shares)
+    exact_name: float = 0.9  # from this score on, an exact match is one of a title, file name or path
+    exact_chapters: int = 10  # a chapter name that more documents have says nothing
+    max_per_document: int = 3  # passages, while other documents have some
+    tier_candidates: int = 50  # looked at for what stood in quotes
+
+    # what is shown
+    words_ceiling: float = 0.5  # part of the best reachable BM25 score that is shown as 1
+    relevant_from: float = 0.2  # a shown score below it is not an answer
+    stretch_chars: int = 800
+    snippet_chars: int = 200
+
+    # similar documents
+    similar_terms: int = 25
+    similar_chunks: int = 200
+
+    # completeness
+    much_waiting: int = 200  # documents; beyond, a count may be a second old
+    count_seconds: float = 1.0
