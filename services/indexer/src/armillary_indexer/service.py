@@ -25,6 +25,7 @@ HEARTBEAT_SECONDS = 1.0
 RESCAN_SECONDS = 600.0
 COUNT_SECONDS = 60.0
 TIDY_SECONDS = 900.0
+MAX_ATTEMPTS = 5  # a job that took its process down this often is given up
 
 
 @dataclass(slots=True)
@@ -132,6 +133,10 @@ class Indexer:
             job = await asyncio.to_thread(jobs.claim, worker=self._worker, at=self._core.clock.now())
             if job is None:
                 await self._pause(POLL_SECONDS)
+                continue
+            if job.attempts > MAX_ATTEMPTS:
+                words = f"given up: its process died {job.attempts - 1} times while it ran"
+                await asyncio.to_thread(jobs.finish, job.id, at=self._core.clock.now(), error=words)
                 continue
             await self._run_job(job)
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armillary_core.domain.chunk import CARD_ORDINAL, TermCounts, chunk_key
+from armillary_core.domain.chunk import CARD_ORDINAL, chunk_key
 from armillary_core.domain.errors import BackendRejectedError
 from armillary_core.domain.facets import facets_of
 from armillary_core.ports.card_index import CardIndex
@@ -17,7 +17,6 @@ from armillary_core.ports.chunk_index import ChunkIndex, Point
 from armillary_core.ports.embedder import Embedder, ModelFacts
 from armillary_core.text.bm25 import term_weights
 from armillary_core.text.cards import text_hash, text_of_card
-from armillary_core.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +124,9 @@ def points_of(state: ChunkState, vectors: dict[str, list[float]]) -> list[Point]
             key=chunk_key(state.pk, CARD_ORDINAL),
             document=state.pk,
             revision=state.revision,
-            words=term_weights(_card_terms(state), state.average_length),
+            words=term_weights(state.card_terms, state.average_length),
             meaning=vectors.get(text_hash("", text_of_card(state.card))) if vectors else None,
             payload=payload,
         )
     )
     return points
-
-
-def _card_terms(state: ChunkState) -> TermCounts:
-    if state.card.enrichment is None and state.card_terms.ids:
-        return state.card_terms
-    return count_tokens(text_of_card(state.card), state.card.document.language).terms
