@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
-from armillary_core.bootstrap.container import Core
 
+from armillary_core.bootstrap.container import Core
 from armillary_core.domain.errors import AppError, ProjectNotFoundError
 from armillary_core.domain.job import Job, JobKind, ReindexMode
 from armillary_core.domain.project import ProjectName, ProjectState

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from armillary_core.bootstrap.container import Core
-
 from armillary_core.domain.job import Job
 from armillary_core.usecases.ingest import Progress
 
