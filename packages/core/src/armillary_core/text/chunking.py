@@ -236,7 +236,8 @@ def _overlap_start(text: str, start: int, cut: int, blocks: Sequence[tuple[int, 
         return low + line + 1
     sentence = _SENTENCE_END.search(window[:-1])
     if sentence and window[sentence.end() :].strip():
-        return low + sentence.end()
+        following = window[sentence.end() :]
+        return low + len(window) - len(following.lstrip())
     space = window.find(" ")
     if 0 <= space < len(window) - 1:
         return low + space + 1

@@ -164,7 +164,7 @@ def query_terms(text: str, languages: Sequence[str]) -> list[QueryTerm]:
         unit = match.group()
         start = match.start()
         if not _UNSPACED_RUN.search(unit):
-            found.append(_query_term(unit, start, asked))
+            found.extend(_query_term(unit, start, asked))
             continue
         for piece in _UNSPACED_RUN.split(unit):
             if _UNSPACED_RUN.match(piece):
@@ -173,17 +173,18 @@ def query_terms(text: str, languages: Sequence[str]) -> list[QueryTerm]:
                 tokens = tuple(dict.fromkeys(pairs))
                 found.append(QueryTerm(piece, start, start + len(piece), tokens, identifier=False, stop=False))
             elif _WORD.search(piece):
-                found.extend(
-                    _query_term(inner.group(), start + inner.start(), asked) for inner in _UNIT.finditer(piece)
-                )
+                for inner in _UNIT.finditer(piece):
+                    found.extend(_query_term(inner.group(), start + inner.start(), asked))
             start += len(piece)
     return found
 
 
-def _query_term(unit: str, start: int, languages: Iterable[str | None]) -> QueryTerm:
+def _query_term(unit: str, start: int, languages: Iterable[str | None]) -> Iterator[QueryTerm]:
     tokens = dict.fromkeys(token for language in languages for token, _ in _unit_tokens(unit, language))
+    if not tokens:
+        return  # nothing but underscores
     plain = fold_accents(unit)
-    return QueryTerm(
+    yield QueryTerm(
         surface=unit,
         start=start,
         end=start + len(unit),
