@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -22,6 +22,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
+from armillary_cli.listen import listen
 from armillary_cli.stdio import run_bridge
 from armillary_core.domain.token import Right
 from armillary_gateway.server import build_http_app
@@ -41,9 +42,7 @@ class QuietServer(uvicorn.Server):
 @asynccontextmanager
 async def served(world: World, port: int = 0) -> AsyncIterator[int]:
     """The gateway on a port of this machine; yields the port."""
-    bound = socket.socket()
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind(("127.0.0.1", port))
+    bound = listen("127.0.0.1", port)
     config = uvicorn.Config(
         build_http_app(world.gateway), log_config=None, access_log=False, timeout_graceful_shutdown=2, ws="none"
     )
@@ -285,12 +284,16 @@ async def test_a_call_costs_little_beside_the_use_case(world: World) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": search(_meta=META)}
     headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28"}
     headers |= {"mcp-method": "tools/call", "mcp-name": "search_docs"}
+    walls: list[float] = []
     async with served(world) as port, httpx2.AsyncClient(headers=headers) as http:
         for _ in range(20):
             await http.post(f"http://127.0.0.1:{port}/mcp", json=body)
         before = time.process_time()
         for _ in range(100):
+            started = time.perf_counter()
             answer = await http.post(f"http://127.0.0.1:{port}/mcp", json=body)
+            walls.append(time.perf_counter() - started)
         spent = (time.process_time() - before) / 100
     assert answer.status_code == 200
     assert spent < 0.012  # client, server and search together, CPU; a machine under load does not change it much
+    assert statistics.quantiles(walls)[0] < 0.035  # no call waits for a delayed acknowledgement, which takes 40 ms
