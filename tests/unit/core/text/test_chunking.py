@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,7 +72,7 @@ def test_pieces_of_a_chapter_overlap_and_end_at_sentences() -> None:
     text = "".join(f"Sentence number {number} says something. " for number in range(120))
     chunks = chunks_of(text)
     assert_whole(text, chunks)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         assert 0 < before.end - after.start <= MAX_CHARS * 0.16
         assert text[before.start : before.end].endswith(".")
         assert text[after.start : after.end].startswith("Sentence")
@@ -153,16 +154,9 @@ def test_a_joined_emoji_is_not_torn() -> None:
 
 _BITS = st.sampled_from(
     [
-        "word ",
-        "Sentence. ",
-        "\n",
-        "\n\n",
-        "```\ncode\n\nmore\n```\n",
-        "| a | b |\n|---|---|\n| 1 | 2 |\n",
-        "日本語。",
-        "👩🏽‍💻",
+        *("word ", "Sentence. ", "\n", "\n\n", "日本語。", "👩🏽‍💻", " ", "\t", "e\u0301", "a,b,", "x" * 300),
+        *("```\ncode\n\nmore\n```\n", "~~~\n", "    code\n", "- item\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
     ]
-    + ["x" * 300, " ", "\t", "e\u0301", "~~~\n", "a,b,", "    code\n", "- item\n"]
 )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -19,7 +20,7 @@ def assert_covers(text: str, chapters: Sequence[Chapter]) -> None:
         return
     assert chapters[0].start == 0
     assert chapters[-1].end == len(text)
-    for before, after in zip(chapters, chapters[1:], strict=False):
+    for before, after in itertools.pairwise(chapters):
         assert before.end == after.start
         assert before.end_line + 1 == after.start_line
     for chapter in chapters:

@@ -168,6 +168,8 @@ def _json_keys(text: str) -> _Keys:
         at = _space(text, at)
         if text[at : at + 1] == ",":
             at = _space(text, at + 1)
+            if text[at : at + 1] == "}":
+                raise ValueError(f"a comma too many before character {at}")
         elif text[at : at + 1] != "}":
             raise ValueError(f"',' or '}}' was expected at character {at}")
     if text[at + 1 :].strip():

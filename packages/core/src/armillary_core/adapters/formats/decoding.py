@@ -90,8 +90,7 @@ def _finished(content: bytes, charset: str, note: str | None = None) -> Decoded:
         text = content.decode(charset, "replace")
         bad = text.count("\ufffd")
         note = f"{_counted(bad, 'character')} not valid in {charset} and replaced"
-    if charset.startswith("utf-"):
-        text = _SURROGATE.sub("\ufffd", text.replace("\0", "\ufffd"))
+    text = _SURROGATE.sub("\ufffd", text.replace("\0", "\ufffd"))
     return Decoded(with_line_feeds(text), charset, note)
 
 

@@ -59,6 +59,11 @@ class HtmlExtractor(Extractor):
         except Exception as exc:  # the converter raises its own errors and Rust panics alike
             raise UnreadableSourceError(f"the page could not be converted ({type(exc).__name__})") from exc
         text = _BLANK_RUN.sub("\n\n", markdown).strip("\n")
+        words = body.text(separator="\n", strip=True) if body is not None else ""
+        note = decoded.note
+        if len(words) > 2 * len(text) + 100 or (words and not text):
+            # Very deep nesting is cut off by the converter: better all words than half of the page.
+            text, note = words, "; ".join(filter(None, (note, "nested too deep: read as plain text")))
         text = f"{text}\n" if text else ""
         headings = _real(markdown_headings(text), expected)
         title = head.text("title") or next((each.name for each in headings if each.level == 1 and each.name), None)
@@ -72,7 +77,7 @@ class HtmlExtractor(Extractor):
             language=locale.lower().replace("_", "-").partition("-")[0] if locale else None,
             base=base,
             locale=locale,
-            note=decoded.note,
+            note=note,
         )
 
 
