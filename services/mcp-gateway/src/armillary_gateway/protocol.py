@@ -72,7 +72,9 @@ class AgentServer(MCPServer[Gateway]):
         caller = current_caller()
         tool = self._own_tools.get(name)
         if tool is None or not caller.may(tool.right):
-            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {shown(name, 60)}")
+            # A result, not a protocol error: clients show the latter to nobody who could choose another tool.
+            known = ", ".join(known for known, own in self._own_tools.items() if caller.may(own.right))
+            return refusal(f"Unknown tool: {shown(name, 60)}. Tools: {known}.")
         started = time.perf_counter()
         outcome, result = await self._run(tool, arguments, context)
         seconds = time.perf_counter() - started
