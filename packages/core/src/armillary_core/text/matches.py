@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from armillary_core.text.folding import MARKS, UNSPACED, fold
 from armillary_core.text.tokens import count_tokens, token_id
 
-_LONGEST: Final = 80  # characters of a word looked at on either side
+_LONGEST: Final = 120  # characters of what stands between white space and is looked at as one
 _EDGES: Final = "`\"'“”«»()[]{}<>,;:!?.*|…"
+_WORD: Final = re.compile(rf"[\w{MARKS}]+")
 _UNSPACED_CHAR: Final = re.compile(rf"[{UNSPACED}]")
-_WORD_BEFORE: Final = re.compile(rf"[\w{MARKS}]*\Z")
-_WORD_AFTER: Final = re.compile(rf"[\w{MARKS}]*")
-_UNIT_BEFORE: Final = re.compile(r"\S*\Z")
-_UNIT_AFTER: Final = re.compile(r"\S*")
+_BLANK: Final = str.maketrans(dict.fromkeys("\n\t\r\f\v\u00a0\u2028\u2029\u3000", " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,58 +37,81 @@ class _SameLength(dict[int, str]):
 
 
 _FOLDED: Final = _SameLength()
+_Pieces = tuple[tuple[int, int, frozenset[int]], ...]
 
 
 class Finder:
     """Finds the words of one question in any number of texts."""
 
     def __init__(self, tokens: Mapping[str, float]) -> None:
-        self._weights = {token_id(token): weight for token, weight in tokens.items()}
+        self.weights = {token_id(token): weight for token, weight in tokens.items()}
         starts = sorted({_start(token) for token in tokens}, key=lambda start: (-len(start), start))
         self._pattern = re.compile("|".join(map(re.escape, starts))) if starts else None
-        self._known: dict[tuple[str, str | None], frozenset[int]] = {}
+        self._known: dict[tuple[str, str | None], _Pieces] = {}
 
     def find(self, text: str, start: int, end: int, *, language: str | None) -> list[Match]:
         """Matches in text[start:end] in order, with places in `text`."""
         if self._pattern is None:
             return []
         source = text[start:end]
-        folded = source.lower() if source.isascii() else source.translate(_FOLDED)
+        folded = (source.lower() if source.isascii() else source.translate(_FOLDED)).translate(_BLANK)
         found: list[Match] = []
         at = 0
         while (hit := self._pattern.search(folded, at)) is not None:
-            at = hit.end()
-            match = self._match(source, hit.start(), hit.end(), language)
-            if match is not None:
-                found.append(Match(start + match.start, start + match.end, match.tokens))
-                at = max(at, match.end)
+            first = max(folded.rfind(" ", 0, hit.start()) + 1, at, hit.start() - _LONGEST)
+            last = folded.find(" ", hit.end())
+            last = min(last if last >= 0 else len(folded), hit.end() + _LONGEST)
+            place = start + first
+            for piece_start, piece_end, tokens in self._pieces(source[first:last], language):
+                found.append(Match(place + piece_start, place + piece_end, tokens))
+            at = last
         return found
 
     def weight(self, matches: Iterable[Match]) -> float:
         """How much of the question these matches are: each of its words counts once."""
-        return sum(self._weights[token] for token in {token for match in matches for token in match.tokens})
+        return sum(self.weights[token] for token in {token for match in matches for token in match.tokens})
 
-    def _match(self, source: str, start: int, end: int, language: str | None) -> Match | None:
-        if _UNSPACED_CHAR.match(source, start):
-            tokens = self._tokens(source[start:end], language)
-            return Match(start, end, tokens) if tokens else None
-        word = _expanded(source, start, end, _WORD_BEFORE, _WORD_AFTER)
-        unit = _expanded(source, start, end, _UNIT_BEFORE, _UNIT_AFTER)
-        for first, last in (_trimmed(source, *unit), word):  # `--dry-run` before `run`
-            tokens = self._tokens(source[first:last], language)
-            if tokens and (last - first <= _LONGEST or (first, last) == word):
-                if (first, last) != word and tokens == self._tokens(source[word[0] : word[1]], language):
-                    continue  # the word alone says as much as all that is glued to it
-                return Match(first, last, tokens)
-        return None
-
-    def _tokens(self, piece: str, language: str | None) -> frozenset[int]:
-        key = (piece, language)
+    def _pieces(self, cluster: str, language: str | None) -> _Pieces:
+        """Words of one cluster that were asked for; the cluster itself where it is more than its words, as
+        `--dry-run` is."""
+        key = (cluster, language)
         known = self._known.get(key)
         if known is None:
-            counted = count_tokens(piece, language).terms.ids
-            known = self._known[key] = frozenset(token for token in counted if token in self._weights)
+            known = self._known[key] = tuple(self._analysed(cluster, language))
         return known
+
+    def _analysed(self, cluster: str, language: str | None) -> list[tuple[int, int, frozenset[int]]]:
+        kept = cluster.strip(_EDGES) or cluster
+        everything = self._tokens(kept, language)
+        if not everything:
+            return []
+        pieces: list[tuple[int, int, frozenset[int]]] = []
+        for word in _WORD.finditer(cluster):
+            if _UNSPACED_CHAR.search(word.group()):
+                pieces += self._in_run(word.group(), word.start(), language)
+            elif tokens := self._tokens(word.group(), language):
+                pieces.append((word.start(), word.end(), tokens))
+        if everything <= {token for _, _, tokens in pieces for token in tokens}:
+            return pieces
+        lead = cluster.index(kept)
+        return [(lead, lead + len(kept), everything)]
+
+    def _in_run(self, run: str, offset: int, language: str | None) -> list[tuple[int, int, frozenset[int]]]:
+        if self._pattern is None:
+            return []
+        return [
+            (offset + hit.start(), offset + hit.end(), tokens)
+            for hit in self._pattern.finditer(run.translate(_FOLDED))
+            if (tokens := self._tokens(hit.group(), language))
+        ]
+
+    def _tokens(self, piece: str, language: str | None) -> frozenset[int]:
+        return frozenset([token for token in _ids(piece, language) if token in self.weights])
+
+
+@lru_cache(maxsize=8192)
+def _ids(piece: str, language: str | None) -> tuple[int, ...]:
+    return tuple(count_tokens(piece, language).terms.ids)
 
 
 def _start(token: str) -> str:
@@ -97,21 +119,6 @@ def _start(token: str) -> str:
     if len(token) <= 3 or not token.isalpha():
         return token
     return token[:-1] if len(token) <= 5 else token[:-2]
-
-
-def _expanded(source: str, start: int, end: int, before: re.Pattern[str], after: re.Pattern[str]) -> tuple[int, int]:
-    left = before.search(source[max(0, start - _LONGEST) : start])
-    right = after.match(source, end, min(len(source), end + _LONGEST))
-    return start - (len(left.group()) if left else 0), right.end() if right else end
-
-
-def _trimmed(source: str, start: int, end: int) -> tuple[int, int]:
-    piece = source[start:end]
-    kept = piece.strip(_EDGES)
-    if not kept:
-        return start, end
-    lead = piece.index(kept)
-    return start + lead, start + lead + len(kept)
 
 
 def within(matches: Sequence[Match], start: int, end: int) -> list[Match]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from armillary_core.text.matches import Match, within
@@ -26,7 +27,7 @@ def cut_snippet(
     matches: Sequence[Match],
     *,
     size: int,
-    weigh: Callable[[Sequence[Match]], float],
+    weights: Mapping[int, float],
 ) -> str:
     """At most `size` visible characters of text[start:end] around most of the matches, on one line, cut at words;
     control characters are left out."""
@@ -34,7 +35,7 @@ def cut_snippet(
     if heading is not None:  # shown beside the snippet anyway
         start = heading.end()
     inside = within(matches, start, end)
-    first, last = _window(text, start, end, inside, size, weigh)
+    first, last = _window(text, start, end, inside, size, weights)
     pieces = [_CUT] if first > start and text[start:first].strip() else []
     at = first
     for match in within(inside, first, last):
@@ -52,26 +53,40 @@ def _window(
     end: int,
     matches: Sequence[Match],
     size: int,
-    weigh: Callable[[Sequence[Match]], float],
+    weights: Mapping[int, float],
 ) -> tuple[int, int]:
     if end - start <= size:
         return start, end
     room = size - 2  # for the two signs of a cut
-    first = start
-    best = 0.0
-    for number, match in enumerate(matches):
-        held = [other for other in matches[number:] if other.end - match.start <= room - _LOOK_BACK // 2]
-        worth = weigh(held)
-        if worth > best + 1e-9:
-            best, first = worth, match.start
-    if best:
-        first = _begin(text, start, first)
+    first = _heaviest(matches, room - _LOOK_BACK // 2, weights)
+    first = start if first is None else _begin(text, start, first)
     last = min(first + room, end)
     if last < end:
         space = max(text.rfind(" ", first, last + 1), text.rfind("\n", first, last + 1))
         if space > first + room // 2:
             last = space
     return first, last
+
+
+def _heaviest(matches: Sequence[Match], room: int, weights: Mapping[int, float]) -> int | None:
+    """Where the window begins that holds most words of the question, the earliest of several."""
+    best, begin = 0.0, None
+    held: Counter[int] = Counter()
+    worth = 0.0
+    last = 0
+    for match in matches:
+        while last < len(matches) and matches[last].end - match.start <= room:
+            for token in matches[last].tokens:
+                worth += 0.0 if held[token] else weights.get(token, 0.0)
+                held[token] += 1
+            last += 1
+        if worth > best + 1e-9:
+            best, begin = worth, match.start
+        for token in match.tokens:  # it leaves as the window moves on
+            if held[token]:
+                held[token] -= 1
+                worth -= 0.0 if held[token] else weights.get(token, 0.0)
+    return begin
 
 
 def _begin(text: str, start: int, at: int) -> int:
@@ -87,6 +102,7 @@ def _begin(text: str, start: int, at: int) -> int:
 
 
 def _clean(piece: str) -> str:
-    if piece.isprintable():
-        return piece
-    return "".join(char if char.isspace() or unicodedata.category(char) not in _UNSEEN else "" for char in piece)
+    line = piece.replace("\n", " ").replace("\t", " ")
+    if line.isprintable():
+        return line
+    return "".join(char if char.isspace() or unicodedata.category(char) not in _UNSEEN else "" for char in line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,14 +42,16 @@ def choose_stretch(
     matches: Sequence[Match],
     *,
     size: int,
-    weigh: Callable[[Sequence[Match]], float],
+    weights: Mapping[int, float],
 ) -> Stretch:
     """Of text[start:end], at most about `size` characters in whole blocks that hold most of the question; what room is
     left goes to what follows, then to what stands before."""
+    if end - start <= size:
+        return _trimmed(text, Stretch(start, end, _table_header(text, start)))
     blocks = list(_blocks(text, start, end, longest=max(size // 2, 80)))
     if not blocks:
         return Stretch(start, start)
-    first, last = _heaviest(blocks, within(matches, start, end), size, weigh)
+    first, last = _heaviest(blocks, within(matches, start, end), size, weights)
     first, last = _grown(blocks, first, last, size)
     return _trimmed(text, Stretch(blocks[first].start, blocks[last].end, _table_header(text, blocks[first].start)))
 
@@ -70,26 +72,33 @@ def _heaviest(
     blocks: Sequence[_Block],
     matches: Sequence[Match],
     size: int,
-    weigh: Callable[[Sequence[Match]], float],
+    weights: Mapping[int, float],
 ) -> tuple[int, int]:
     """The run of blocks within `size` that holds most, the shortest and earliest of several."""
-    holding = [within(matches, block.start, block.end) for block in blocks]
+    holding: list[set[int]] = [set() for _ in blocks]
+    place = 0
+    for match in matches:
+        while place < len(blocks) - 1 and match.start >= blocks[place].end:
+            place += 1
+        holding[place].update(match.tokens)
     best = (0.0, 0)
     chosen = (0, 0)
-    for first in range(len(blocks)):
-        if not holding[first]:
+    for first, own in enumerate(holding):
+        if not own:
             continue
-        held: list[Match] = []
+        held: set[int] = set()
+        worth = 0.0
         for last in range(first, len(blocks)):
             length = blocks[last].end - blocks[first].start
             if length > size and last > first:
                 break
-            if not holding[last]:
+            fresh = holding[last] - held
+            if not fresh:
                 continue
-            held += holding[last]
-            worth = (round(weigh(held), 6), -length)
-            if worth > best and worth[0] > 0:
-                best, chosen = worth, (first, last)
+            held |= fresh
+            worth += sum(weights.get(token, 0.0) for token in fresh)
+            if (round(worth, 6), -length) > best:
+                best, chosen = (round(worth, 6), -length), (first, last)
     return chosen
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
-from armillary_core.domain.chunk import CARD_ORDINAL, split_key
-from armillary_core.domain.document import Document
+from armillary_core.domain.chunk import CARD_ORDINAL
 from armillary_core.domain.query import Hit, MatchClass, NameHit
 from armillary_core.usecases.search_policy import SearchPolicy
 
@@ -38,179 +38,210 @@ class Found:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """One place to show: a chunk or a named chapter of a document, or its lead when neither is given."""
-
-    pk: int
-    ordinal: int | None  # of the chunk
-    chapter: int | None  # ordinal of a chapter whose name matched exactly
-    tier: Tier
-    score: float  # what it was ordered by
-    words: float | None = None  # BM25 of the chunk (the document's best, for its first place)
-    meaning: float | None = None  # cosine, likewise
-    name: NameHit | None = None
-    weight: float = 0.0  # of meaning, for this document
-    copies: tuple[int, ...] = ()  # other documents of the same content that were found as well
-
-
 @dataclass(slots=True)
-class _Candidate:
-    """What all legs say of one document."""
+class Evidence:
+    """What all legs say of one document: (normalised, raw) by chunk ordinal, and its best name."""
 
-    words: dict[int, tuple[float, float]] = field(default_factory=dict)  # chunk ordinal → (normalised, raw)
+    words: dict[int, tuple[float, float]] = field(default_factory=dict)
     meaning: dict[int, tuple[float, float]] = field(default_factory=dict)
     name: NameHit | None = None
+    weight: float = 0.0  # of meaning
+
+
+class Place(NamedTuple):
+    """One place to show, as places are ordered. The first place of a document stands for all of it."""
+
+    tier: int
+    below: float  # the score, negative
+    pk: int
+    ordinal: int  # of the chunk; -1 = the document's lead
+    is_first: bool
+
+    @property
+    def score(self) -> float:
+        return -self.below
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Places in order, with what they rest on."""
+
+    places: tuple[Place, ...]
+    evidence: Mapping[int, Evidence]
+
+    def bm25(self, place: Place) -> float | None:
+        """Of the chunk; for a first place, the best of the document."""
+        return _raw(self.evidence[place.pk].words, place)
+
+    def cosine(self, place: Place) -> float | None:
+        return _raw(self.evidence[place.pk].meaning, place)
+
+    def name(self, place: Place) -> NameHit | None:
+        return self.evidence[place.pk].name if place.is_first else None
 
 
 def fuse(
     found: Found,
-    documents: Mapping[int, Document],
+    known: Mapping[int, str | None],
     *,
-    meaning_weight: Callable[[Document], float],
+    meaning_weight: Callable[[int], float],
+    rank_of_ties: Callable[[Sequence[int]], Mapping[int, int]],
     policy: SearchPolicy,
-) -> list[Ranked]:
-    """Places in order: exact names first, then by score; documents that are not in `documents` are left out."""
-    candidates = _gather(found, documents)
-    generic = _generic_chapters(found.names, policy)
-    places: list[Ranked] = []
-    for pk, candidate in candidates.items():
-        weight = meaning_weight(documents[pk]) if found.meaning else 0.0
-        places += _places(pk, candidate, weight, is_generic=generic, policy=policy)
-    return _collapsed(sorted(places, key=lambda place: _order(place, documents[place.pk])), documents)
+    settled: int,
+) -> Fusion:
+    """Exact names first, then by score.
+
+    `known` is the content hash of each document that may be shown: others are left out, and of equal hashes only the
+    best placed document stays. `rank_of_ties` orders documents with equal scores; it is asked for those among the
+    first `settled` places.
+    """
+    evidence = _gather(found, known)
+    is_generic = _is_generic(found.names, policy)
+    places: list[Place] = []
+    for pk, one in evidence.items():
+        if found.meaning:
+            one.weight = meaning_weight(pk)
+        _add_places(places, pk, one, is_generic=is_generic, policy=policy)
+    places.sort()
+    _settle_ties(places, settled, rank_of_ties)
+    return Fusion(tuple(_collapsed(places, known)), evidence)
 
 
 def normalised(hits: Sequence[Hit]) -> list[float]:
     """Min-max over one leg; a single score, or several equal ones, count as 1."""
     if not hits:
         return []
-    low = min(hit.score for hit in hits)
-    span = max(hit.score for hit in hits) - low
-    if span <= 0:
-        return [1.0] * len(hits)
-    return [(hit.score - low) / span for hit in hits]
+    scores = [hit.score for hit in hits]
+    low = min(scores)
+    span = max(scores) - low
+    return [(score - low) / span for score in scores] if span > 0 else [1.0] * len(scores)
 
 
-def spread(places: Iterable[Ranked], *, per_document: int) -> list[Ranked]:
-    """At most so many places of one document in a row of pages; what is more comes after all others."""
-    first: list[Ranked] = []
-    rest: list[Ranked] = []
+def spread(places: Sequence[Place], *, per_document: int, drop: bool = False) -> list[Place]:
+    """At most so many places of one document before all others had their turn; what is more comes last, or not at
+    all with `drop`."""
+    first: list[Place] = []
+    rest: list[Place] = []
     seen: dict[int, int] = {}
     for place in places:
-        seen[place.pk] = seen.get(place.pk, 0) + 1
-        (first if seen[place.pk] <= per_document else rest).append(place)
-    return first + rest
+        count = seen[place.pk] = seen.get(place.pk, 0) + 1
+        (first if count <= per_document else rest).append(place)
+    return first if drop else first + rest
 
 
-def _gather(found: Found, documents: Mapping[int, Document]) -> dict[int, _Candidate]:
-    candidates: dict[int, _Candidate] = {}
+def chapter_of(fusion: Fusion, place: Place) -> int | None:
+    """The chapter to show when its name is why the place is where it is."""
+    name = fusion.name(place)
+    return name.chapter if name is not None and place.tier == Tier.EXACT_CHAPTER else None
+
+
+# --- what the legs say of each document ---
+
+
+def _gather(found: Found, known: Mapping[int, str | None]) -> dict[int, Evidence]:
+    evidence: dict[int, Evidence] = {}
     for hits, is_meaning in ((found.words, False), (found.meaning, True)):
         for hit, score in zip(hits, normalised(hits), strict=True):
-            pk, ordinal = split_key(hit.key)
-            if pk in documents:
-                candidate = candidates.setdefault(pk, _Candidate())
-                (candidate.meaning if is_meaning else candidate.words)[ordinal] = (score, hit.score)
+            pk, ordinal = hit.key >> 20, hit.key & CARD_ORDINAL
+            one = evidence.get(pk)
+            if one is None:
+                if pk not in known:
+                    continue
+                one = evidence[pk] = Evidence()
+            (one.meaning if is_meaning else one.words)[ordinal] = (score, hit.score)
     for name in found.names:
-        if name.document in documents:
-            candidate = candidates.setdefault(name.document, _Candidate())
-            if candidate.name is None or _strength(name) > _strength(candidate.name):
-                candidate.name = name
-    return candidates
+        if name.document in known:
+            one = evidence.setdefault(name.document, Evidence())
+            if one.name is None or _strength(name) > _strength(one.name):
+                one.name = name
+    return evidence
 
 
-_CLASSES = list(MatchClass)
+_STRENGTH = {match: -number for number, match in enumerate(MatchClass)}
 
 
 def _strength(name: NameHit) -> tuple[int, float, int]:
-    return -_CLASSES.index(name.match), name.score, -1 if name.chapter is None else -2 - name.chapter
+    return _STRENGTH[name.match], name.score, 1 if name.chapter is None else -name.chapter
 
 
-def _generic_chapters(names: Sequence[NameHit], policy: SearchPolicy) -> bool:
+def _is_generic(names: Sequence[NameHit], policy: SearchPolicy) -> bool:
     """Whether the question is a heading that many documents have, such as `Usage`."""
     having = {name.document for name in names if name.match is MatchClass.EXACT and name.chapter is not None}
     return len(having) > policy.exact_chapters
 
 
-def _tier(name: NameHit | None, *, is_generic: bool, policy: SearchPolicy) -> Tier:
-    if name is None or name.match is not MatchClass.EXACT:
-        return Tier.SCORED
-    if name.chapter is None:
-        return Tier.EXACT_TITLE if name.score >= policy.exact_name else Tier.SCORED
-    return Tier.SCORED if is_generic else Tier.EXACT_CHAPTER
+# --- places ---
 
 
-def _bonus(name: NameHit | None, policy: SearchPolicy) -> float:
-    if name is None:
-        return 0.0
-    return policy.names_bonus * policy.name_shares[name.match] * (0.5 + min(max(name.score, 0.0), 1.0) / 2)
-
-
-def _places(pk: int, candidate: _Candidate, weight: float, *, is_generic: bool, policy: SearchPolicy) -> list[Ranked]:
+def _add_places(places: list[Place], pk: int, one: Evidence, *, is_generic: bool, policy: SearchPolicy) -> None:
     """The document's best place with the score of the whole document, then its further chunks with their own."""
-
-    def mixed(words: float, meaning: float) -> float:
-        return (1 - weight) * words + weight * meaning
-
-    words, meaning = _best(candidate.words), _best(candidate.meaning)
-    tier = _tier(candidate.name, is_generic=is_generic, policy=policy)
-    chunks = sorted(
-        (-mixed(candidate.words.get(one, _NONE)[0], candidate.meaning.get(one, _NONE)[0]), one)
-        for one in candidate.words.keys() | candidate.meaning.keys()
-        if one != CARD_ORDINAL
-    )
-    is_chapter = tier is not Tier.SCORED and candidate.name is not None and candidate.name.chapter is not None
-    first = Ranked(
-        pk,
-        ordinal=chunks[0][1] if chunks else None,
-        chapter=candidate.name.chapter if is_chapter and candidate.name is not None else None,
-        tier=tier,
-        score=mixed(words[0], meaning[0]) + _bonus(candidate.name, policy),
-        words=words[1] if candidate.words else None,
-        meaning=meaning[1] if candidate.meaning else None,
-        name=candidate.name,
-        weight=weight,
-    )
-    places = [first]
-    for score, ordinal in chunks[1:]:
-        places.append(
-            Ranked(
-                pk,
-                ordinal=ordinal,
-                chapter=None,
-                tier=Tier.SCORED,
-                score=-score,
-                words=candidate.words[ordinal][1] if ordinal in candidate.words else None,
-                meaning=candidate.meaning[ordinal][1] if ordinal in candidate.meaning else None,
-                weight=weight,
-            )
-        )
-    return places
+    weight, words, meaning = one.weight, one.words, one.meaning
+    if not meaning:
+        mixed = {ordinal: (1 - weight) * score for ordinal, (score, _) in words.items()}
+    else:
+        mixed = {
+            ordinal: (1 - weight) * words.get(ordinal, _NONE)[0] + weight * meaning.get(ordinal, _NONE)[0]
+            for ordinal in words.keys() | meaning.keys()
+        }
+    whole = (1 - weight) * _best(words) + weight * _best(meaning)
+    mixed.pop(CARD_ORDINAL, None)
+    chunks = sorted(mixed, key=lambda ordinal: (-mixed[ordinal], ordinal)) if len(mixed) > 1 else list(mixed)
+    tier, bonus = _name_worth(one.name, is_generic=is_generic, policy=policy)
+    places.append(Place(tier, -round(whole + bonus, _DIGITS), pk, chunks[0] if chunks else -1, True))
+    places += [Place(Tier.SCORED, -round(mixed[ordinal], _DIGITS), pk, ordinal, False) for ordinal in chunks[1:]]
 
 
 _NONE = (0.0, 0.0)
 
 
-def _best(scores: Mapping[int, tuple[float, float]]) -> tuple[float, float]:
-    return max(scores.values(), default=_NONE)
+def _best(scores: Mapping[int, tuple[float, float]]) -> float:
+    return max(scores.values())[0] if scores else 0.0
 
 
-def _order(place: Ranked, document: Document) -> tuple[int, float, str, bytes, int]:
-    ordinal = -1 if place.ordinal is None else place.ordinal
-    return place.tier, -round(place.score, _DIGITS), document.project, document.path, ordinal
+def _raw(scores: Mapping[int, tuple[float, float]], place: Place) -> float | None:
+    if place.is_first:
+        return max(scores.values())[1] if scores else None
+    return scores[place.ordinal][1] if place.ordinal in scores else None
 
 
-def _collapsed(places: Sequence[Ranked], documents: Mapping[int, Document]) -> list[Ranked]:
-    """Of documents with the same content the best placed one; it names the others."""
-    shown_for: dict[str, int] = {}
-    copies: dict[int, dict[int, None]] = {}
-    kept: list[Ranked] = []
+def _name_worth(name: NameHit | None, *, is_generic: bool, policy: SearchPolicy) -> tuple[Tier, float]:
+    """The tier a name puts its document in, and what it adds to the score."""
+    if name is None:
+        return Tier.SCORED, 0.0
+    bonus = policy.names_bonus * policy.name_shares[name.match] * (0.5 + min(max(name.score, 0.0), 1.0) / 2)
+    if name.match is not MatchClass.EXACT:
+        return Tier.SCORED, bonus
+    if name.chapter is None:
+        return (Tier.EXACT_TITLE if name.score >= policy.exact_name else Tier.SCORED), bonus
+    return (Tier.SCORED if is_generic else Tier.EXACT_CHAPTER), bonus
+
+
+def _settle_ties(places: list[Place], settled: int, rank_of_ties: Callable[[Sequence[int]], Mapping[int, int]]) -> None:
+    """Order equal places by document, so that a rebuilt index gives the same order."""
+    groups: list[tuple[int, int]] = []
+    start = 0
+    while start < min(settled, len(places)):
+        end = start + 1
+        while end < len(places) and places[end][:2] == places[start][:2]:
+            end += 1
+        if end - start > 1:
+            groups.append((start, end))
+        start = end
+    if not groups:
+        return
+    ranks = rank_of_ties(list({place.pk for start, end in groups for place in places[start:end]}))
+    for start, end in groups:
+        places[start:end] = sorted(
+            places[start:end], key=lambda place: (ranks.get(place.pk, len(ranks)), place.pk, place.ordinal)
+        )
+
+
+def _collapsed(places: Sequence[Place], known: Mapping[int, str | None]) -> list[Place]:
+    """Of documents with the same content the best placed one."""
+    shown: dict[str, int] = {}
+    kept: list[Place] = []
     for place in places:
-        content = documents[place.pk].content_hash
-        shown = shown_for.setdefault(content, place.pk) if content is not None else place.pk
-        if shown == place.pk:
+        content = known[place.pk]
+        if content is None or shown.setdefault(content, place.pk) == place.pk:
             kept.append(place)
-        else:
-            copies.setdefault(shown, {})[place.pk] = None
-    if not copies:
-        return kept
-    return [replace(place, copies=tuple(copies[place.pk])) if place.pk in copies else place for place in kept]
+    return kept

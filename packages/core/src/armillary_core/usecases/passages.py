@@ -16,17 +16,18 @@ from armillary_core.ports.catalogue import Catalogue
 from armillary_core.text.matches import Finder, Match, within
 from armillary_core.text.snippets import cut_snippet
 from armillary_core.text.stretches import Stretch, choose_stretch, signature
-from armillary_core.usecases.fusion import Ranked
 from armillary_core.usecases.search_policy import SearchPolicy
 
 _CODE = frozenset({ChapterKind.FUNCTION, ChapterKind.METHOD, ChapterKind.CLASS})
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A place with what is shown beside its text."""
+class Spot:
+    """A place in a document, and what is shown beside its text."""
 
-    place: Ranked
+    pk: int
+    ordinal: int  # of the chunk; -1 = the document's lead
+    chapter: int | None  # ordinal of the chapter to show, whatever the chunk
     score: float  # absolute
     explain: dict[str, float | str] | None = None
 
@@ -47,10 +48,10 @@ class Passages:
         self._catalogue = catalogue
         self._policy = policy
 
-    def load(self, scored: Sequence[Scored], finder: Finder, *, visible: Sequence[ProjectName]) -> list[Passage]:
+    def load(self, spots: Sequence[Spot], finder: Finder, *, visible: Sequence[ProjectName]) -> list[Passage]:
         """A passage for each place, in order; `visible` bounds the copies that are named. What vanished meanwhile is
         left out."""
-        pks = list(dict.fromkeys(one.place.pk for one in scored))
+        pks = list(dict.fromkeys(spot.pk for spot in spots))
         if not pks:
             return []
         cards = self._catalogue.cards.by_pk(pks)
@@ -58,15 +59,21 @@ class Passages:
         copies = self._copies(cards.values(), visible)
         outlines: dict[int, list[Chapter]] = {}
         passages: list[Passage] = []
-        for one in scored:
-            pk = one.place.pk
+        for spot in spots:
+            pk = spot.pk
             card = cards.get(pk)
             if card is None:
                 continue
             if pk not in outlines:
                 outlines[pk] = self._catalogue.documents.chapters(pk)
-            passages.append(self._passage(one, card, texts.get(pk) or "", outlines[pk], finder, copies.get(pk, ())))
+            passages.append(self._passage(spot, card, texts.get(pk) or "", outlines[pk], finder, copies.get(pk, ())))
         return passages
+
+    def rank_by_path(self, pks: Sequence[int]) -> dict[int, int]:
+        """Documents in the order of project and path."""
+        documents = self._catalogue.documents.by_pk(pks).values()
+        ordered = sorted(documents, key=lambda document: (document.project, document.path))
+        return {document.pk: rank for rank, document in enumerate(ordered)}
 
     def _copies(self, cards: Iterable[Card], visible: Sequence[ProjectName]) -> dict[int, tuple[DocumentId, ...]]:
         hashes = {card.document.content_hash: card.document.pk for card in cards if card.document.content_hash}
@@ -79,7 +86,7 @@ class Passages:
 
     def _passage(
         self,
-        one: Scored,
+        spot: Spot,
         card: Card,
         text: str,
         outline: Sequence[Chapter],
@@ -92,7 +99,7 @@ class Passages:
         stretch = Stretch(0, 0)
         matches: list[Match] = []
         if text.strip():
-            region = self._region(one.place, text, by_ordinal)
+            region = self._region(spot, text, by_ordinal)
             matches = finder.find(text, region.start, region.end, language=document.language)
             chapter, stretch = self._choose(text, region, by_ordinal, matches, finder)
         shown = text[stretch.start : stretch.end]
@@ -107,25 +114,25 @@ class Passages:
             end=stretch.end,
             text=f"{stretch.lead}\n{shown}" if stretch.lead else shown,
             snippet=cut_snippet(
-                text, stretch.start, stretch.end, matches, size=self._policy.snippet_chars, weigh=finder.weight
+                text, stretch.start, stretch.end, matches, size=self._policy.snippet_chars, weights=finder.weights
             )
             if shown
             else (card.summary or "")[: self._policy.snippet_chars],
-            score=one.score,
+            score=spot.score,
             type=card.type,
             date=card.date,
             also_in=also_in,
             stale=card.is_stale,
-            explain=one.explain,
+            explain=spot.explain,
         )
 
-    def _region(self, place: Ranked, text: str, outline: Mapping[int, Chapter]) -> _Region:
-        if place.chapter is not None and place.chapter in outline:
-            chapter = outline[place.chapter]
+    def _region(self, spot: Spot, text: str, outline: Mapping[int, Chapter]) -> _Region:
+        if spot.chapter is not None and spot.chapter in outline:
+            chapter = outline[spot.chapter]
             return _Region(chapter.start, chapter.end, ((chapter.ordinal, chapter.start, chapter.end),))
-        chunk = self._catalogue.documents.chunk(place.pk, place.ordinal) if place.ordinal is not None else None
-        if chunk is None or chunk.end > len(text):
-            chunk = self._catalogue.documents.chunk(place.pk, 0)
+        chunk = self._catalogue.documents.chunk(spot.pk, max(spot.ordinal, 0))
+        if chunk is None and spot.ordinal > 0:  # the index is a step behind
+            chunk = self._catalogue.documents.chunk(spot.pk, 0)
         if chunk is None or chunk.end > len(text):
             return _Region(0, min(len(text), self._policy.stretch_chars), ())
         return self._around(chunk, outline)
@@ -152,12 +159,12 @@ class Passages:
         """The chapter that holds most of the question, else the first, and the stretch of it to show."""
         size = self._policy.stretch_chars
         if not region.spans:
-            return None, choose_stretch(text, region.start, region.end, matches, size=size, weigh=finder.weight)
+            return None, choose_stretch(text, region.start, region.end, matches, size=size, weights=finder.weights)
         weights = [round(finder.weight(within(matches, start, end)), 6) for _, start, end in region.spans]
         best = max(range(len(weights)), key=lambda number: (weights[number], -number))
         ordinal, start, end = region.spans[best]
         chapter = outline.get(ordinal)
-        stretch = choose_stretch(text, start, end, matches, size=size, weigh=finder.weight)
+        stretch = choose_stretch(text, start, end, matches, size=size, weights=finder.weights)
         if chapter is not None and chapter.kind in _CODE and stretch.start > chapter.start:
             opening = signature(text, chapter.start, stretch.start)
             if opening.strip():

@@ -8,14 +8,14 @@ from typing import Final
 
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.text.folding import fold
-from armillary_core.usecases.fusion import Ranked
+from armillary_core.usecases.fusion import Place
 
 _SPACE: Final = re.compile(r"\s+")
 
 
 def lift_quoted(
-    places: Sequence[Ranked], phrases: Sequence[str], catalogue: Catalogue, *, most: int
-) -> tuple[list[Ranked], bool]:
+    places: Sequence[Place], phrases: Sequence[str], catalogue: Catalogue, *, most: int
+) -> tuple[list[Place], bool]:
     """Of the first `most` places those whose chunk holds every phrase, then those whose document does, then the rest;
     and whether any holds them."""
     looked_at = places[:most]
@@ -28,11 +28,11 @@ def lift_quoted(
 
 
 def _rank(
-    place: Ranked, wanted: Sequence[str], whole: Mapping[int, str], texts: Mapping[int, str], catalogue: Catalogue
+    place: Place, wanted: Sequence[str], whole: Mapping[int, str], texts: Mapping[int, str], catalogue: Catalogue
 ) -> int:
     if not _holds(whole.get(place.pk, ""), wanted):
         return 2
-    chunk = catalogue.documents.chunk(place.pk, place.ordinal) if place.ordinal is not None else None
+    chunk = catalogue.documents.chunk(place.pk, max(place.ordinal, 0))
     if chunk is None:
         return 1
     piece = f"{chunk.breadcrumb}\n{texts[place.pk][chunk.start : chunk.end]}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from armillary_core.domain.query import MatchClass, NameHit
 from armillary_core.ports.embedder import ModelFacts
-from armillary_core.usecases.fusion import Ranked, Tier
-from armillary_core.usecases.passages import Scored
+from armillary_core.usecases.fusion import Found, Fusion, Place, Tier
 from armillary_core.usecases.search_policy import SearchPolicy
 
 _NAMES: Final[Mapping[MatchClass, float]] = {
@@ -29,8 +28,17 @@ class Scores:
         self._model = model
         self._policy = policy
 
-    def of(self, place: Ranked) -> float:
-        return max(self.words(place.words), self.meaning(place.meaning), self.name(place.name))
+    def of(self, fusion: Fusion, place: Place) -> float:
+        return max(self.words(fusion.bm25(place)), self.meaning(fusion.cosine(place)), self.name(fusion.name(place)))
+
+    def is_relevant(self, found: Found) -> bool:
+        """Whether anything found is above the floor."""
+        best = max(
+            max((self.words(hit.score) for hit in found.words), default=0.0),
+            max((self.meaning(hit.score) for hit in found.meaning), default=0.0),
+            max((self.name(hit) for hit in found.names), default=0.0),
+        )
+        return best >= self._policy.relevant_from
 
     def words(self, score: float | None) -> float:
         if score is None or self._best <= 0:
@@ -46,17 +54,16 @@ class Scores:
     def name(self, hit: NameHit | None) -> float:
         return _NAMES[hit.match] * (0.5 + min(max(hit.score, 0.0), 1.0) / 2) if hit is not None else 0.0
 
-    def scored(self, places: Sequence[Ranked], *, explain: bool) -> list[Scored]:
-        return [Scored(place, self.of(place), self._explained(place) if explain else None) for place in places]
-
-    def _explained(self, place: Ranked) -> dict[str, float | str]:
+    def explained(self, fusion: Fusion, place: Place) -> dict[str, float | str]:
+        """Why a place is where it is."""
         told: dict[str, float | str] = {"fused": place.score}
-        if place.words is not None:
-            told |= {"words": self.words(place.words), "bm25": place.words}
-        if place.meaning is not None:
-            told |= {"meaning": self.meaning(place.meaning), "cosine": place.meaning, "weight": place.weight}
-        if place.name is not None:
-            told["names"] = place.name.match.value
-        if place.tier is not Tier.SCORED:
-            told["tier"] = place.tier.name.lower()
+        bm25, cosine, name = fusion.bm25(place), fusion.cosine(place), fusion.name(place)
+        if bm25 is not None:
+            told |= {"words": self.words(bm25), "bm25": bm25}
+        if cosine is not None:
+            told |= {"meaning": self.meaning(cosine), "cosine": cosine, "weight": fusion.evidence[place.pk].weight}
+        if name is not None:
+            told["names"] = name.match.value
+        if place.tier != Tier.SCORED:
+            told["tier"] = Tier(place.tier).name.lower()
         return told

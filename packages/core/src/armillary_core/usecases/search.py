@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from armillary_core.domain.chunk import CARD_ORDINAL, split_key
-from armillary_core.domain.document import Document
 from armillary_core.domain.errors import BackendUnavailableError, InvalidQueryError, InvalidRequestError
 from armillary_core.domain.passage import Completeness, Passage, SearchAnswer
 from armillary_core.domain.project import Project, ProjectName
@@ -34,11 +33,11 @@ from armillary_core.text.matches import Finder
 from armillary_core.text.query import Question, classify, read_question
 from armillary_core.text.scripts import is_other_script, script_of_language
 from armillary_core.usecases.coverage import Coverage
-from armillary_core.usecases.fusion import Found, fuse, spread
+from armillary_core.usecases.fusion import Found, chapter_of, fuse, spread
 from armillary_core.usecases.legs import FoundByMeaning, FoundByName, FoundByWords, guarded, off, report, run_legs
 from armillary_core.usecases.narrowing import filter_of
 from armillary_core.usecases.notes import notes_of, unheld
-from armillary_core.usecases.passages import Passages
+from armillary_core.usecases.passages import Passages, Spot
 from armillary_core.usecases.quoted import lift_quoted
 from armillary_core.usecases.resolve import Resolve, shown
 from armillary_core.usecases.scores import Scores
@@ -114,9 +113,8 @@ class Search:
         found = Found(_hits(words), _hits(meaning), names.hits if isinstance(names, NameHits) else ())
         if query.scope is Scope.CARDS:
             found = Found(_card_hits(found.words, self._policy), _card_hits(found.meaning, self._policy), found.names)
-        weight = _meaning_weight(prepared, self._policy) if isinstance(words, Hits) else _only_meaning
-        shown_places = await asyncio.to_thread(self._load, prepared, found, weight)
-        return self._answer(prepared, shown_places, legs)
+        page = await asyncio.to_thread(self._load, prepared, found, isinstance(words, Hits))
+        return self._answer(prepared, page, legs)
 
     def _answer(self, prepared: _Prepared, found: _Shown, legs: tuple[LegReport, ...]) -> SearchAnswer:
         query, mode = prepared.query, prepared.mode
@@ -171,7 +169,6 @@ class Search:
         terms = dictionary.read(question)
         kind = classify(question, terms)
         model = self._embedder.facts()
-        facts = model if isinstance(model, ModelFacts) else None
         return _Prepared(
             query=query,
             question=question,
@@ -183,7 +180,7 @@ class Search:
             mode=_mode(query.mode, question, model),
             model=model,
             mixed_scripts=any(is_other_script(script_of_language(one), question.script) for one in languages),
-            completeness=self._coverage.of(asked, documents=dictionary.corpus.documents, model=facts),
+            completeness=self._coverage.of(asked, documents=dictionary.corpus.documents, model=_facts(model)),
             generation=self._coverage.generation(),
         )
 
@@ -238,34 +235,63 @@ class Search:
 
     # ------------------------------------------------------------------ after them
 
-    def _load(self, prepared: _Prepared, found: Found, weight: Callable[[Document], float]) -> _Shown:
-        """Fused, collapsed and read from the catalogue, which has the last word on what is there and may be seen."""
+    def _load(self, prepared: _Prepared, found: Found, words_ran: bool) -> _Shown:
+        """Fused, collapsed and read from the catalogue, which has the last word on what is there."""
         query, policy = prepared.query, self._policy
-        asked = {project.name for project in prepared.projects}
-        documents = {
-            pk: document
-            for pk, document in self._catalogue.documents.by_pk(found.documents).items()
-            if document.present and document.project in asked
-        }
-        places = fuse(found, documents, meaning_weight=weight, policy=policy)
-        if query.scope is not Scope.CONTENT:
-            places = spread(places, per_document=1)[: len({place.pk for place in places})]
-        else:
-            places = spread(places, per_document=policy.max_per_document)
+        pks = found.documents
+        known = self._catalogue.ingest.hashes(pks)
+        fusion = fuse(
+            found,
+            known,
+            meaning_weight=self._weights(pks, prepared, words_ran=words_ran) if found.meaning else _none,
+            rank_of_ties=self._passages.rank_by_path,
+            policy=policy,
+            settled=query.offset + query.limit,
+        )
+        per_document = policy.max_per_document if query.scope is Scope.CONTENT else 1
+        places = spread(fusion.places, per_document=per_document, drop=query.scope is not Scope.CONTENT)
         notes: tuple[str, ...] = ()
-        phrases = prepared.question.phrases
-        if phrases and places:
+        if prepared.question.phrases and places:
+            phrases = prepared.question.phrases
             places, is_held = lift_quoted(places, phrases, self._catalogue, most=policy.tier_candidates)
             notes = () if is_held else (unheld(phrases),)
-        model = prepared.model if isinstance(prepared.model, ModelFacts) else None
-        scores = Scores(prepared.wording.best, model, policy)
-        page = scores.scored(places[query.offset : query.offset + query.limit], explain=query.explain)
+        scores = Scores(prepared.wording.best, _facts(prepared.model), policy)
+        spots = [
+            Spot(
+                place.pk,
+                place.ordinal,
+                chapter_of(fusion, place),
+                score=scores.of(fusion, place),
+                explain=scores.explained(fusion, place) if query.explain else None,
+            )
+            for place in places[query.offset : query.offset + query.limit]
+        ]
         return _Shown(
-            passages=self._passages.load(page, Finder(prepared.wording.tokens), visible=prepared.visible),
+            passages=self._passages.load(spots, Finder(prepared.wording.tokens), visible=prepared.visible),
             total=len(places),
-            is_relevant=any(scores.of(place) >= policy.relevant_from for place in places),
+            is_relevant=scores.is_relevant(found),
             notes=notes,
         )
+
+    def _weights(self, pks: Iterable[int], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:
+        """Of meaning: by class of question; more for documents in another script, less while few chunks have a
+        vector."""
+        if not words_ran:
+            return lambda _pk: 1.0
+        whole, policy = prepared.completeness, self._policy
+        share = whole.meaning / whole.chunks_expected if whole.chunks_expected else 1.0
+        trust = min(1.0, share / policy.full_weight_from)
+        usual = policy.meaning_weight[prepared.kind] * trust
+        if not prepared.mixed_scripts:
+            return lambda _pk: usual
+        raised = max(usual, policy.other_script_weight * trust)
+        script = prepared.question.script
+        other = {
+            pk
+            for pk, document in self._catalogue.documents.by_pk(pks).items()
+            if is_other_script(script_of_language(document.language), script)
+        }
+        return lambda pk: raised if pk in other else usual
 
 
 def _mode(mode: Mode, question: Question, model: ModelFacts | EmbedderUnavailable) -> Mode:
@@ -280,25 +306,12 @@ def _is_foreign(question: Question, model: ModelFacts) -> bool:
     return model.languages == ("en",) and is_other_script(question.script, Script.LATIN)
 
 
-def _only_meaning(_document: Document) -> float:
-    return 1.0
+def _none(_pk: int) -> float:
+    return 0.0
 
 
-def _meaning_weight(prepared: _Prepared, policy: SearchPolicy) -> Callable[[Document], float]:
-    """By class of question; more for documents in another script, less while few chunks have a vector."""
-    whole = prepared.completeness
-    share = whole.meaning / whole.chunks_expected if whole.chunks_expected else 1.0
-    trust = min(1.0, share / policy.full_weight_from)
-    usual = policy.meaning_weight[prepared.kind] * trust
-    if not prepared.mixed_scripts:
-        return lambda _document: usual
-    raised = max(usual, policy.other_script_weight * trust)
-    script = prepared.question.script
-
-    def weight(document: Document) -> float:
-        return raised if is_other_script(script_of_language(document.language), script) else usual
-
-    return weight
+def _facts(model: ModelFacts | EmbedderUnavailable) -> ModelFacts | None:
+    return model if isinstance(model, ModelFacts) else None
 
 
 def _hits(found: FoundByWords) -> Sequence[Hit]:

@@ -37,7 +37,7 @@ from armillary_core.usecases.coverage import Coverage
 from armillary_core.usecases.fusion import Found, fuse, spread
 from armillary_core.usecases.legs import LegOff, guarded, report
 from armillary_core.usecases.narrowing import within
-from armillary_core.usecases.passages import Passages
+from armillary_core.usecases.passages import Passages, Spot
 from armillary_core.usecases.resolve import Resolve
 from armillary_core.usecases.scores import Scores
 from armillary_core.usecases.search_policy import SearchPolicy
@@ -48,6 +48,7 @@ class _Asked:
     """The document, where to look, and what it says."""
 
     document: Document
+    own: frozenset[int]  # the document and its copies
     visible: tuple[ProjectName, ...]
     projects: tuple[Project, ...]
     filter: Filter
@@ -114,14 +115,15 @@ class FindSimilar:
         asked = seen if project is None else [self._resolve.project(project, caller)]
         visible = tuple(one.name for one in seen)
         names = tuple(one.name for one in asked)
-        own = [document.pk, *(copy.pk for copy in self._catalogue.documents.copies(document, names))]
-        condition = All((within(names), Not(In(Field.DOCUMENT, tuple(own)))))
+        own = frozenset((document.pk, *(copy.pk for copy in self._catalogue.documents.copies(document, names))))
+        condition = All((within(names), Not(In(Field.DOCUMENT, tuple(sorted(own))))))
         chunks = self._catalogue.documents.chunks([document.pk]).get(document.pk, [])
         step = max(1, math.ceil(len(chunks) / self._policy.similar_chunks))
         corpus = self._catalogue.terms.counts(names)
         tokens = self._strongest(document, [chunk.terms for chunk in chunks], names, corpus.chunks)
         return _Asked(
             document=document,
+            own=own,
             visible=visible,
             projects=tuple(asked),
             filter=condition,
@@ -178,27 +180,28 @@ class FindSimilar:
     # ------------------------------------------------------------------ after them
 
     def _answer(self, asked: _Asked, found: Found, model: ModelFacts | None, limit: int) -> SearchAnswer:
-        names = {project.name for project in asked.projects}
-        documents = {
-            pk: document
-            for pk, document in self._catalogue.documents.by_pk(found.documents).items()
-            if document.present and document.project in names and document.id != asked.document.id
-        }
         by_meaning = bool(found.meaning)
-        weight = 1.0 if by_meaning else 0.0
-        places = fuse(found, documents, meaning_weight=lambda _document: weight, policy=self._policy)
-        places = spread(places, per_document=1)[: len({place.pk for place in places})]
+        known = self._catalogue.ingest.hashes(found.documents)
+        fusion = fuse(
+            found,
+            {pk: content for pk, content in known.items() if pk not in asked.own},
+            meaning_weight=lambda _pk: 1.0,
+            rank_of_ties=self._passages.rank_by_path,
+            policy=self._policy,
+            settled=limit,
+        )
+        places = spread(fusion.places, per_document=1, drop=True)
         scores = Scores(best_score(asked.tokens.values()), model, self._policy)
-        page = scores.scored(places[:limit], explain=False)
+        spots = [Spot(place.pk, place.ordinal, None, score=scores.of(fusion, place)) for place in places[:limit]]
         notes = () if places else (_why_nothing(asked),)
         return SearchAnswer(
-            passages=tuple(self._passages.load(page, Finder({}), visible=asked.visible)),
+            passages=tuple(self._passages.load(spots, Finder({}), visible=asked.visible)),
             mode=Mode.SEMANTIC if by_meaning else Mode.KEYWORD,
             query_class=QueryClass.QUESTION,
             legs=(),
             completeness=asked.completeness,
             total=len(places),
-            relevant=any(scores.of(place) >= self._policy.relevant_from for place in places),
+            relevant=scores.is_relevant(found),
             notes=notes,
             generation=asked.generation,
         )
