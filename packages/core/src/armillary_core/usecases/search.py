@@ -33,15 +33,15 @@ from armillary_core.text.matches import Finder
 from armillary_core.text.query import Question, classify, read_question
 from armillary_core.text.scripts import is_other_script, script_of_language
 from armillary_core.usecases.coverage import Coverage
-from armillary_core.usecases.fusion import Found, chapter_of, fuse, spread
+from armillary_core.usecases.fusion import Found, Place, chapter_of, fuse, spread
 from armillary_core.usecases.legs import FoundByMeaning, FoundByName, FoundByWords, guarded, off, report, run_legs
 from armillary_core.usecases.narrowing import filter_of
 from armillary_core.usecases.notes import notes_of, unheld
 from armillary_core.usecases.passages import Passages, Spot
-from armillary_core.usecases.quoted import lift_quoted
 from armillary_core.usecases.resolve import Resolve, shown
 from armillary_core.usecases.scores import Scores
 from armillary_core.usecases.search_policy import SearchPolicy
+from armillary_core.usecases.verbatim import lift_verbatim, words_in_a_row
 from armillary_core.usecases.wording import Dictionary, Wording
 
 
@@ -250,11 +250,7 @@ class Search:
         )
         per_document = policy.max_per_document if query.scope is Scope.CONTENT else 1
         places = spread(fusion.places, per_document=per_document, drop=query.scope is not Scope.CONTENT)
-        notes: tuple[str, ...] = ()
-        if prepared.question.phrases and places:
-            phrases = prepared.question.phrases
-            places, is_held = lift_quoted(places, phrases, self._catalogue, most=policy.tier_candidates)
-            notes = () if is_held else (unheld(phrases),)
+        places, notes = self._lifted(places, prepared.question)
         scores = Scores(prepared.wording.best, _facts(prepared.model), policy)
         spots = [
             Spot(
@@ -272,6 +268,19 @@ class Search:
             is_relevant=scores.is_relevant(found),
             notes=notes,
         )
+
+    def _lifted(self, places: list[Place], question: Question) -> tuple[list[Place], tuple[str, ...]]:
+        """Word for word before words here and there: for what stands in quotes, and for a whole line that was typed."""
+        if not places:
+            return places, ()
+        policy = self._policy
+        phrases = [pattern for phrase in question.phrases if (pattern := words_in_a_row(phrase)) is not None]
+        if phrases:
+            places, is_held = lift_verbatim(places, phrases, self._catalogue, most=policy.quoted_places)
+            return places, () if is_held else (unheld(question.phrases),)
+        if question.text.count(" ") + 1 >= policy.line_words and (line := words_in_a_row(question.text)) is not None:
+            places, _ = lift_verbatim(places, [line], self._catalogue, most=policy.line_places)
+        return places, ()
 
     def _weights(self, pks: Iterable[int], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:
         """Of meaning: by class of question; more for documents in another script, less while few chunks have a

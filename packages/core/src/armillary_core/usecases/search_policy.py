@@ -57,7 +57,9 @@ class SearchPolicy:
     exact_name: float = 0.9  # from this score on, an exact match is one of a title, file name or path
     exact_chapters: int = 10  # a chapter name that more documents have says nothing
     max_per_document: int = 3  # passages, while other documents have some
-    tier_candidates: int = 50  # looked at for what stood in quotes
+    quoted_places: int = 50  # looked at for what stood in quotes
+    line_words: int = 4  # a question of so many words may be a line of a document
+    line_places: int = 12  # looked at for the whole line
 
     # what is shown
     words_ceiling: float = 0.5  # part of the best reachable BM25 score that is shown as 1

@@ -1,0 +1,52 @@
+"""What stands in a document word for word: phrases in quotes, and a line that was typed as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from armillary_core.domain.chunk import Chunk
+from armillary_core.ports.catalogue import Catalogue
+from armillary_core.text.folding import MARKS, fold
+from armillary_core.usecases.fusion import Place, Tier
+
+_WORD: Final = re.compile(rf"[\w{MARKS}]+")
+_BETWEEN: Final = r"[\W_]+"
+
+
+def words_in_a_row(text: str) -> re.Pattern[str] | None:
+    """Finds these words in folded text, whatever stands between them; None without words."""
+    words = _WORD.findall(fold(text))
+    if not words:
+        return None
+    return re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, words))}(?!\w)")
+
+
+def lift_verbatim(
+    places: Sequence[Place], patterns: Sequence[re.Pattern[str]], catalogue: Catalogue, *, most: int
+) -> tuple[list[Place], bool]:
+    """Of the first `most` places those whose chunk holds every pattern come first, after exact names, then those whose
+    document does; and whether any holds them."""
+    looked_at = places[:most]
+    texts = catalogue.documents.texts({place.pk for place in looked_at})
+    ranks: list[int] = []
+    for place in looked_at:
+        text = texts.get(place.pk, "")
+        chunk = catalogue.documents.chunk(place.pk, max(place.ordinal, 0))
+        ranks.append(_rank(text, chunk, patterns))
+    order = sorted(
+        range(len(looked_at)), key=lambda number: (min(looked_at[number].tier, Tier.SCORED), ranks[number], number)
+    )
+    return [*(looked_at[number] for number in order), *places[most:]], min(ranks, default=2) < 2
+
+
+def _rank(text: str, chunk: Chunk | None, patterns: Sequence[re.Pattern[str]]) -> int:
+    if chunk is not None and _holds(f"{chunk.breadcrumb}\n{text[chunk.start : chunk.end]}", patterns):
+        return 0
+    return 1 if _holds(text, patterns) else 2
+
+
+def _holds(text: str, patterns: Sequence[re.Pattern[str]]) -> bool:
+    folded = fold(text)
+    return all(pattern.search(folded) for pattern in patterns)
