@@ -86,7 +86,7 @@ async def main() -> None:
         (data / "models").symlink_to(models, target_is_directory=True)
     settings = Settings(data=data, embedding=FastembedEmbedding(fetch=False) if models else NoEmbedding())
     questions = [item["q"] for item in json.loads((Path(__file__).parent / "tldr_questions.json").read_text())]
-    questions += [page.stem.replace("-", " ") for page in sorted(pages.rglob("*.md"))[::125]]
+    questions += [page.stem.replace("-", " ") for page in sorted(pages.rglob("*.md"))[62::125]]
     async with open_core(settings) as core:
         core.catalogue.projects.put(ProjectName("tldr"), root=str(multiply(pages, work)))
         await core.scan(ProjectName("tldr"), ReindexMode.UPDATE, progress=go_on)
