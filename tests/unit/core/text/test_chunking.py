@@ -145,6 +145,13 @@ def test_pieces_without_spaces_are_bounded_and_what_follows_is_found() -> None:
         assert any(token_id(f"needle_{name}") in chunk.terms.ids for chunk in chunks), name
 
 
+def test_a_desert_of_spaces_makes_no_chunks() -> None:
+    text = "oasis" + " " * 100_000 + "needle" + "\t" * 5_000
+    chunks = chunks_of(text)
+    assert_whole(text, chunks)
+    assert len(chunks) == 2
+
+
 def test_a_joined_emoji_is_not_torn() -> None:
     text = "👩🏽‍💻" * 500
     chunks = chunks_of(text)
@@ -154,7 +161,20 @@ def test_a_joined_emoji_is_not_torn() -> None:
 
 _BITS = st.sampled_from(
     [
-        *("word ", "Sentence. ", "\n", "\n\n", "日本語。", "👩🏽‍💻", " ", "\t", "e\u0301", "a,b,", "x" * 300),
+        *(
+            "word ",
+            "Sentence. ",
+            "\n",
+            "\n\n",
+            "日本語。",
+            "👩🏽‍💻",
+            " ",
+            "\t",
+            " " * 700,
+            "e\u0301",
+            "a,b,",
+            "x" * 300,
+        ),
         *("```\ncode\n\nmore\n```\n", "~~~\n", "    code\n", "- item\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
     ]
 )

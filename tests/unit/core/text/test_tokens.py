@@ -178,7 +178,9 @@ def test_stop_words_stay_in_the_index() -> None:
     assert token_id("the") in tokens_of("The answer", "en")
 
 
-@pytest.mark.parametrize("text", ["", "   \n\t", "!!! ??? --- ...", "#", "___"])
+@pytest.mark.parametrize(
+    "text", ["", "   \n\t", "!!! ??? --- ...", "#", "___", "\u0301", "\u00ad", "-\u0301#", "\u0640"]
+)
 def test_text_without_words_has_no_tokens(text: str) -> None:
     assert count_tokens(text, None).terms.length == 0
     assert query_terms(text, []) == []
@@ -208,7 +210,10 @@ def test_token_ids_are_the_same_in_another_process() -> None:
     assert answer.stdout.split() == [str(token_id("ёлка")), str(token_id("getuserbyid"))]
 
 
-@given(st.text(max_size=80), st.sampled_from([None, "en", "ru", "de", "zh", "xx"]))
+_ANY = st.text(max_size=80) | st.text("aZ1_-./\\:#+@~>é\u0301\u00ad\u0640ßİд東カ한ไ्ा \n", max_size=40)
+
+
+@given(_ANY, st.sampled_from([None, "en", "ru", "de", "zh", "xx"]))
 def test_anything_that_is_written_is_found_by_itself(text: str, language: str | None) -> None:
     words = " ".join(text.split())
     there = tokens_of(words, language)

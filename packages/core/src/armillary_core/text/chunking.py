@@ -23,11 +23,12 @@ _BREADCRUMB: Final = " > "
 _MAX_CRUMB: Final = 300  # characters of a breadcrumb: a heading of a thousand characters says no more
 
 _ATOMIC: Final = re.compile(
-    r"^(?P<fence> {0,3}(?P<mark>`{3,}|~{3,})[^\n]*\n(?:.*?\n)??(?: {0,3}(?P=mark)[`~]*[^\S\n]*$|\Z))"
+    r"^(?P<fence> {0,3}(?P<mark>`{3,}+|~{3,}+)[^\n]*\n(?:.*?\n)??(?: {0,3}(?P=mark)[`~]*[^\S\n]*$|\Z))"
     r"|^(?P<table>[^\S\n]*\|[^\n]*(?:\n[^\S\n]*\|[^\n]*)+)",
     re.MULTILINE | re.DOTALL,
 )
 _SENTENCE_END: Final = re.compile(r"""[.!?…]["'”»)\]]*(?=\s)|[。！？；]""")
+_WIDEST_INDENT: Final = 200  # what is further from its line's beginning is not indented but far away
 _SPACE: Final = re.compile(r"\s*")
 _SIGN: Final = re.compile(r"[,;:|&/>)}\]，、]")
 
@@ -128,7 +129,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _skip_blank_lines(text: str, start: int, end: int) -> int:
     space = _SPACE.match(text, start, end)
     lead = space.end() if space else start
-    return max(text.rfind("\n", start, lead) + 1, start)
+    line = max(text.rfind("\n", start, lead) + 1, start)
+    return line if lead - line < _WIDEST_INDENT else lead
 
 
 def _fits(text: str, start: int, end: int, *, ascii_only: bool) -> bool:
@@ -163,7 +165,8 @@ def _split(text: str, start: int, end: int, *, ascii_only: bool) -> list[tuple[i
         while block < len(blocks) and blocks[block][1] <= at:
             block += 1
         cut = _cut(text, at, limit, [span for span in blocks[block : block + 64] if span[0] < limit])
-        pieces.append((at, len(text[at:cut].rstrip()) + at))
+        if kept := len(text[at:cut].rstrip()):
+            pieces.append((at, at + kept))
         following = _overlap_start(text, at, cut, blocks[block : block + 64])
         at = _skip_blank_lines(text, max(following, at + 1), end)
 

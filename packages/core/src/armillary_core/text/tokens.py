@@ -259,7 +259,7 @@ def _unit_tokens(unit: str, language: str | None) -> list[_Token]:
                 found.extend([(token, token) for token in (*folded, *_pairs(folded))])
             elif piece:
                 _add_word(found, piece, language)
-    if len(words) != 1 or words[0] != plain:
+    if words and (len(words) > 1 or words[0] != plain):
         found.extend([(whole, whole) for whole in _wholes(plain.casefold(), len(words))])
     return found
 

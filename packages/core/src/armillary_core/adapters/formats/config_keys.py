@@ -6,7 +6,7 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import ClassVar, Final
 
@@ -115,16 +115,22 @@ def _toml_keys(text: str) -> _Keys:
     values = tomllib.loads(text)
     bare = _TOML_QUOTED.sub(_without_lines, text)
     sections = [
-        (bare.count("\n", 0, match.start()) + 1, match.group(1).strip())
-        for match in _TOML_SECTION.finditer(bare)
+        (line, match.group(1).strip())
+        for line, match in _with_lines(bare, _TOML_SECTION)
         if _leads_somewhere(values, match.group(1))
     ]
     first = sections[0][0] if sections else bare.count("\n") + 2
-    keys = [
-        (bare.count("\n", 0, match.start()) + 1, next(filter(None, match.groups())))
-        for match in _TOML_KEY.finditer(bare)
-    ]
-    return [(line, name) for line, name in keys if line < first and name in values] + sections
+    keys = [(line, next(filter(None, match.groups()))) for line, match in _with_lines(bare, _TOML_KEY) if line < first]
+    return [(line, name) for line, name in keys if name in values] + sections
+
+
+def _with_lines(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Matches with the line each begins in, counted once through the text."""
+    line, counted = 1, 0
+    for match in pattern.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        yield line, match
 
 
 def _without_lines(match: re.Match[str]) -> str:
@@ -188,4 +194,4 @@ def _ini_keys(text: str) -> Sequence[tuple[int, str]]:
         parser.read_string(text if text.lstrip().startswith("[") else f"[_]\n{text}")
     except configparser.Error as exc:
         raise ValueError(str(exc).replace("\n", " ")) from exc
-    return [(text.count("\n", 0, match.start()) + 1, match.group(1)) for match in _INI_SECTION.finditer(text)]
+    return [(line, match.group(1)) for line, match in _with_lines(text, _INI_SECTION)]

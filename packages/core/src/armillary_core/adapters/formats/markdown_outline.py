@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_HEADINGS: Final = 200_000
+_LONGEST: Final = 4000  # characters of a heading that are looked at; a name keeps a thousand
 
 _CONTAINERS: Final = r"[ \t]*(?:>[ \t]*|(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$))*"
 _MARK: Final = re.compile(
@@ -46,6 +47,7 @@ def markdown_headings(text: str, *, first_line: int = 1, jsx: bool = False) -> l
 
 def _heading(line: int, level: int, raw: str) -> Heading:
     anchor = None
+    raw = raw[:_LONGEST]
     if "{" in raw:
         custom = _CUSTOM_ANCHOR.search(raw)
         if custom:

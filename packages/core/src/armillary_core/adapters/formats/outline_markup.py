@@ -17,6 +17,7 @@ from armillary_core.ports.extractor import Extractor, SourceFile
 from armillary_core.text.outline import Heading, chapters_from_headings
 
 _MOST_HEADINGS: Final = 200
+_LONGEST: Final = 2000  # characters of a line that may be a title
 _ADORNMENT: Final = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")
 _RST_BULLET: Final = re.compile(r"[-*+•‣⁃](?:\s|$)")
 _RST_ROLE: Final = re.compile(r":[\w.:+-]+:`([^`]*)`")
@@ -93,12 +94,18 @@ def _rst(lines: list[str], text: str) -> _Read:
         over = _ADORNMENT.fullmatch(line)
         if over and number + 2 < len(lines):
             title, under = lines[number + 1], _ADORNMENT.fullmatch(lines[number + 2])
-            if title.strip() and under and under.group().rstrip() == line.rstrip() and _width(title) <= len(line):
+            if (
+                title.strip()
+                and len(title) < _LONGEST
+                and under
+                and under.group().rstrip() == line.rstrip()
+                and _width(title) <= len(line)
+            ):
                 add(number + 1, title, over.group(1), over=True)
                 number += 3
                 continue
         under = _ADORNMENT.fullmatch(lines[number + 1]) if number + 1 < len(lines) and not over else None
-        if under and line.strip() and not line[0].isspace() and not _is_markup(line):
+        if under and 0 < len(line.strip()) < _LONGEST and not line[0].isspace() and not _is_markup(line):
             drawn = len(under.group().rstrip())
             if drawn >= _width(line) or drawn >= 4:
                 add(number + 1, line, under.group(1), over=False)
@@ -133,7 +140,7 @@ def _asciidoc(lines: list[str], text: str) -> _Read:
         if _ADOC_BLOCK.fullmatch(line):
             closing = "```" if line.startswith("```") else line.rstrip()
             continue
-        title = _ADOC_TITLE.fullmatch(line)
+        title = _ADOC_TITLE.fullmatch(line) if len(line) < _LONGEST else None
         if title:
             headings.append(Heading(number, len(title.group(1)), _ADOC_MARK.sub("", title.group(2)).strip()))
     return headings, {name.lower(): value.strip() for name, value in _ADOC_VALUE.findall(text[:20_000])}
@@ -142,7 +149,7 @@ def _asciidoc(lines: list[str], text: str) -> _Read:
 def _org(lines: list[str], text: str) -> _Read:
     headings = []
     for number, line in enumerate(lines, 1):
-        title = _ORG_TITLE.fullmatch(line) if line.startswith("*") else None
+        title = _ORG_TITLE.fullmatch(line) if line.startswith("*") and len(line) < _LONGEST else None
         if title:
             headings.append(Heading(number, len(title.group(1)), title.group(2).strip()))
     return headings, {name.lower(): value.strip() for name, value in _ORG_VALUE.findall(text[:20_000])}
