@@ -4,8 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
+import structlog
 from worlds import World, make_world
+
+
+@pytest.fixture(autouse=True)
+def plain_log() -> Iterator[None]:
+    """Lines as the product logs them: structlog's own default draws tracebacks, which takes seconds."""
+    structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.JSONRenderer()])
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

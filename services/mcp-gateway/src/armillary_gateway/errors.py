@@ -26,6 +26,7 @@ from armillary_core.domain.errors import (
 )
 
 MAX_BYTES = 2000
+_LONGEST_WORD_LOST = 16
 
 # What follows the error's own message, which already says what is wrong with which argument.
 NEXT_STEP: dict[type[AppError], str] = {
@@ -60,8 +61,11 @@ def words(error: AppError) -> str:
 
 
 def cut_bytes(text: str, limit: int) -> str:
-    """At most `limit` bytes of UTF-8, with an ellipsis where it was cut."""
+    """At most `limit` bytes of UTF-8; a cut is between words where one is near, and has an ellipsis."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= limit:
         return text
-    return raw[: max(limit - 3, 0)].decode("utf-8", "ignore").rstrip() + "…"
+    cut = raw[: max(limit - 3, 0)].decode("utf-8", "ignore")
+    if not text[len(cut)].isspace() and (blank := cut.rfind(" ")) > 0 and len(cut) - blank <= _LONGEST_WORD_LOST:
+        cut = cut[:blank]
+    return cut.rstrip() + "…"

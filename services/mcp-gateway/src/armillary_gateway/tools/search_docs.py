@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
@@ -119,17 +119,20 @@ def rendered(
 
 
 def hits_of(passages: Sequence[Passage], detail: Detail, quoting: Quoting, *, used: int) -> list[Hit]:
-    """Passages as a client sees them; ten with snippets fit the target, fewer get longer snippets. `used` is what
-    else the text holds."""
-    whole = _TEXT_TARGET * max(1.0, len(passages) / 10) - _FRAME - used
-    return [_hit(passage, detail, quoting, whole / len(passages)) for passage in passages]
+    """Passages as a client sees them. Headings and snippets share what ids and lines leave of the target, so that ten
+    fit it and fewer get longer ones; `used` is what else the text holds."""
+    hits = [_bare(passage, quoting) for passage in passages]
+    whole = _TEXT_TARGET * max(1.0, len(hits) / 10) - _FRAME - used - sum(size(line_of(hit)) + 4 for hit in hits)
+    share = int(whole / len(hits)) if hits else 0
+    for hit, passage in zip(hits, passages, strict=True):
+        _describe(hit, passage, detail, quoting, share)
+    return hits
 
 
-def _hit(passage: Passage, detail: Detail, quoting: Quoting, allowance: float) -> Hit:
-    identity = str(passage.chapter or passage.document)
-    hit: dict[str, Any] = filled(
-        id=identity,
-        score=round(passage.score, 2),
+def _bare(passage: Passage, quoting: Quoting) -> Hit:
+    """Where it is and how good."""
+    hit: Hit = {"id": str(passage.chapter or passage.document), "score": round(passage.score, 2)}
+    rest = filled(
         lines=f"{passage.lines[0]}-{passage.lines[1]}" if passage.lines else None,
         page=passage.page,
         type=quoting.line(passage.type, 60),
@@ -138,18 +141,22 @@ def _hit(passage: Passage, detail: Detail, quoting: Quoting, allowance: float) -
         also_in=_also_in(passage),
         explain=_explained(passage),
     )
-    hit.setdefault("score", 0.0)
+    return cast(Hit, {**hit, **rest})
+
+
+def _describe(hit: Hit, passage: Passage, detail: Detail, quoting: Quoting, share: int) -> None:
+    """What it says, in `share` bytes when only snippets are wanted."""
     heading = _heading(passage, quoting)
-    left = int(allowance) - size(line_of(hit)) - 4  # type: ignore[arg-type]  # being built
-    if detail is Detail.FULL:
-        hit |= filled(heading=cut_bytes(heading, 200), text=cut_bytes(quoting.passage(passage.text), _FULL))
-    elif detail is Detail.SNIPPETS:
-        heading = cut_bytes(heading, min(left // 3, 120)) if left >= _HEADING_FROM else ""
-        room = max(_SHORTEST_SNIPPET, min(left - size(heading), 400))
-        hit |= filled(heading=heading, snippet=quoting.snippet(passage.snippet, room))
-    else:
-        hit |= filled(heading=cut_bytes(heading, 120))
-    return hit  # type: ignore[return-value]  # filled() builds exactly these keys
+    if detail is Detail.SNIPPETS:
+        heading = cut_bytes(heading, min(share // 3, 120)) if share >= _HEADING_FROM else ""
+        room = max(_SHORTEST_SNIPPET, min(share - size(heading), 400))
+        if snippet := quoting.snippet(passage.snippet, room):
+            hit["snippet"] = snippet
+    elif detail is Detail.FULL:
+        heading = cut_bytes(heading, 200)
+        hit["text"] = cut_bytes(quoting.passage(passage.text), _FULL)
+    if heading:
+        hit["heading"] = cut_bytes(heading, 120) if detail is Detail.REFS else heading
 
 
 def _heading(passage: Passage, quoting: Quoting) -> str:
