@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from armillary_cli.evaluation.judged_sets import JudgedSet, Task
+from armillary_cli.evaluation.places import align
 from armillary_cli.evaluation.report import Baselines, Figure, read_figures, table, write_figures
-from armillary_cli.evaluation.running import align
 from armillary_cli.evaluation.scoring import METRICS, Scorer, own_score
 
 

@@ -57,7 +57,9 @@ async def _scan(core: Core, name: ProjectName, root: Path) -> None:
 
     result = await core.scan(name, ReindexMode.CLEAN, progress=go_on)
     if result.state != ProjectState.OK or result.failed:
-        tell(f"  {name}: {result.state} {result.reason or ''} {result.failed} failed")
+        tell(f"  {name}: {result.state} {result.reason or ''}")
+        for document in core.catalogue.documents.failed(name, limit=5):
+            tell(f"    failed: {document.id}: {document.reason}")
     counts = core.catalogue.projects.counts([name])[name]
     tell(
         f"  {name}: {counts.documents} documents, {counts.chunks} chunks, {result.new + result.changed} read in "
