@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+from collections.abc import Callable
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from armillary_core.bootstrap.container import Core
 from armillary_core.settings.model import Settings
 from armillary_gateway.cursors import Cursors
 from armillary_gateway.gateway import Gateway, GatewayPolicy
 from armillary_gateway.server import build_http_app
-from armillary_web.app import create_web_app
 
 
 def http_app(core: Core) -> ASGIApp:
@@ -35,7 +36,28 @@ def http_app(core: Core) -> ASGIApp:
             max_answer_tokens=core.settings.limits.max_answer_tokens,
         ),
     )
-    return build_http_app(gateway, create_web_app(core.health, refusals=gateway.refused_hosts))
+    return build_http_app(gateway, PagesWhenAsked(lambda: _pages(core, gateway)))
+
+
+class PagesWhenAsked:
+    """The pages, loaded with the first request for one: a start, and a machine whose owner never looks, is spared
+    what they cost."""
+
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+        self._make = make
+        self._pages: asyncio.Task[ASGIApp] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._pages is None:
+            self._pages = asyncio.ensure_future(asyncio.to_thread(self._make))
+        pages = await asyncio.shield(self._pages)
+        await pages(scope, receive, send)
+
+
+def _pages(core: Core, gateway: Gateway) -> ASGIApp:
+    from armillary_web.app import create_web_app
+
+    return create_web_app(core.health, refusals=gateway.refused_hosts)
 
 
 def _names(settings: Settings) -> tuple[str, ...]:
