@@ -145,6 +145,23 @@ def test_pieces_without_spaces_are_bounded_and_what_follows_is_found() -> None:
         assert any(token_id(f"needle_{name}") in chunk.terms.ids for chunk in chunks), name
 
 
+def test_text_without_spaces_is_cut_at_signs() -> None:
+    text = ",".join(["abcdefghi"] * 400)
+    chunks = chunks_of(text)
+    assert_whole(text, chunks)
+    assert all(text[chunk.start : chunk.end].endswith(",") for chunk in chunks[:-1])
+
+
+def test_a_block_begins_a_chunk_rather_than_being_torn() -> None:
+    fence = "```\n" + "line of code\n" * 60 + "```"
+    text = f"{'Short lead of some words. ' * 22}\n\n{fence}\n\n{'After. ' * 100}"
+    chunks = chunks_of(text)
+    assert_whole(text, chunks)
+    assert any(
+        text[chunk.start :].startswith("```\nline") and fence in text[chunk.start : chunk.end] for chunk in chunks
+    )
+
+
 def test_a_desert_of_spaces_makes_no_chunks() -> None:
     text = "oasis" + " " * 100_000 + "needle" + "\t" * 5_000
     chunks = chunks_of(text)

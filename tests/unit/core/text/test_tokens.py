@@ -194,6 +194,22 @@ def test_long_blobs_are_bounded() -> None:
     assert {token_id("befor"), token_id("after")} <= set(counted.terms.ids)
 
 
+def test_a_sign_after_a_long_word_is_only_a_sign() -> None:
+    assert asked("issue#") == ["issu"]
+    assert asked("a.issue#")[-1] == "a.issue"
+
+
+def test_words_of_a_language_without_stems_are_left_whole() -> None:
+    assert token_id("документами") in tokens_of("з документами", "uk")
+    assert finds("документами", "з документами", "uk", "uk")
+
+
+def test_a_memory_that_is_full_forgets_and_goes_on() -> None:
+    many = " ".join(f"word{number}x" for number in range(60_000))
+    assert len(count_tokens(many, "eo").terms.ids) >= 60_000
+    assert len(count_tokens(many, "eo").terms.ids) >= 60_000
+
+
 def test_a_count_beyond_what_is_stored_is_capped() -> None:
     assert list(count_tokens("spam " * 70_000, "en").terms.counts) == [0xFFFF]
 
