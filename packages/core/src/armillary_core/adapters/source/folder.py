@@ -25,13 +25,17 @@ from armillary_core.ports.source import Source
 
 
 class FolderSource(Source):
+    def __init__(self, *, git_seconds: float = 60.0) -> None:
+        """A git that takes longer is given up, and the folder walked."""
+        self._git_seconds = git_seconds
+
     @override
     def list(self, project: Project) -> ListingOutcome:
         root = os.fsencode(project.root).rstrip(b"/") + b"/"
         device = _root_device(root)
         if isinstance(device, RootUnavailable):
             return device
-        look = Look(root, project.settings)
+        look = Look(root, project.settings, git_seconds=self._git_seconds)
         top = surrounding_top(root)
         way, reason = _list_tree(look, b"", top)
         reasons = [reason] if reason else []

@@ -6,8 +6,6 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-SECONDS = 60.0
-
 
 class GitError(Exception):
     """Git could not answer; the words say why. The caller lists the folder without it."""
@@ -67,7 +65,7 @@ class GitRun:
         except OSError as exc:
             raise GitError(f"git could not be started: {exc.strerror or exc}") from exc
 
-    def output(self, *, seconds: float = SECONDS, accepted: Sequence[int] = (0,)) -> tuple[bytes, bytes]:
+    def output(self, *, seconds: float = 60.0, accepted: Sequence[int] = (0,)) -> tuple[bytes, bytes]:
         """Standard output and standard error. Raises GitError."""
         try:
             out, complaints = self._process.communicate(self._feed, timeout=seconds)

@@ -27,8 +27,8 @@ def list_git_tree(look: Look, top: bytes, folder: bytes) -> None:
         listing.stop()
         raise
     try:
-        listed, complaints = listing.output()
-        ignored, _ = ignoring.output()
+        listed, complaints = listing.output(seconds=look.git_seconds)
+        ignored, _ = ignoring.output(seconds=look.git_seconds)
     finally:
         listing.stop()
         ignoring.stop()
@@ -85,6 +85,8 @@ def _take_listed(look: Look, prefix: bytes, listed: bytes) -> dict[bytes, Ignore
             path = prefix + record[tab + 1 :]
             if path == last:
                 continue  # several stages of one file in a merge
+            if path.endswith(b"/"):
+                continue  # a folder outside a sparse checkout
             last = path
             if record[2:8] == _SUBMODULE:
                 _take_submodule(look, path)

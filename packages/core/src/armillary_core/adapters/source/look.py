@@ -31,9 +31,10 @@ class OpenFolder:
 class Look:
     """Paths are relative to `root`, which ends in a slash; a folder is "" or ends in a slash."""
 
-    def __init__(self, root: bytes, settings: ProjectSettings) -> None:
+    def __init__(self, root: bytes, settings: ProjectSettings, *, git_seconds: float = 60.0) -> None:
         self.root = root
         self.settings = settings
+        self.git_seconds = git_seconds
         self.filters = Filters(settings)
         self.files: list[FoundFile] = []
         self.skipped: list[Skipped] = []
