@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -151,3 +153,16 @@ async def test_an_unknown_model_names_those_there_are(tmp_path: Path) -> None:
     facts = FastembedEmbedder(tmp_path, "no-such").facts()
     assert isinstance(facts, EmbedderUnavailable)
     assert "bge-small-en-v1.5" in facts.reason
+
+
+def test_without_a_model_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "import armillary_core.adapters.embedding.fetch\n"
+        "from armillary_core.adapters.embedding.fastembed import FastembedEmbedder\n"
+        f"embedder = FastembedEmbedder(Path({str(tmp_path)!r}), 'bge-small-en-v1.5')\n"
+        "assert asyncio.run(embedder.query('a question')).reason\n"
+        "print([name for name in ('numpy', 'onnxruntime', 'fastembed', 'tokenizers') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
