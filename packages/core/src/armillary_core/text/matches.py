@@ -97,13 +97,21 @@ class Finder:
         return [(lead, lead + len(kept), everything)]
 
     def _in_run(self, run: str, offset: int, language: str | None) -> list[tuple[int, int, frozenset[int]]]:
-        if self._pattern is None:
-            return []
-        return [
-            (offset + hit.start(), offset + hit.end(), tokens)
-            for hit in self._pattern.finditer(run.translate(_FOLDED))
-            if (tokens := self._tokens(hit.group(), language))
-        ]
+        """Pairs of characters that were asked for; those that touch are one."""
+        folded = run.translate(_FOLDED)
+        pieces: list[tuple[int, int, frozenset[int]]] = []
+        at = 0
+        while self._pattern is not None and (hit := self._pattern.search(folded, at)) is not None:
+            at = hit.start() + 1
+            tokens = self._tokens(hit.group(), language)
+            if not tokens:
+                continue
+            start, end = offset + hit.start(), offset + hit.end()
+            if pieces and pieces[-1][1] >= start:
+                before = pieces.pop()
+                start, end, tokens = before[0], max(before[1], end), before[2] | tokens
+            pieces.append((start, end, tokens))
+        return pieces
 
     def _tokens(self, piece: str, language: str | None) -> frozenset[int]:
         return frozenset([token for token in _ids(piece, language) if token in self.weights])
