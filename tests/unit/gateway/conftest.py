@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+
 from worlds import World, make_world
 
 
