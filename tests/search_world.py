@@ -120,8 +120,6 @@ async def open_search_world(
     embedder = FakeEmbedder(languages=languages)
     catalogue = SqliteCatalogue.open(folder / "catalogue.sqlite3", now=clock.now)
     try:
-        yield SearchWorld(
-            catalogue, FakeCardIndex(), FakeChunkIndex(64), embedder, clock, policy or SearchPolicy()
-        )
+        yield SearchWorld(catalogue, FakeCardIndex(), FakeChunkIndex(64), embedder, clock, policy or SearchPolicy())
     finally:
         catalogue.close()

@@ -10,7 +10,7 @@ from armillary_core.domain.query import QueryClass, SparseVector
 from armillary_core.ports.catalogue.terms import CorpusCounts, TermStore
 from armillary_core.text.bm25 import best_score, idf, query_vector
 from armillary_core.text.folding import fold
-from armillary_core.text.query import Question
+from armillary_core.text.query import Question, is_small_word
 from armillary_core.text.spelling import allowed_mistakes, nearest
 from armillary_core.text.tokens import QueryTerm, query_terms, token_id
 from armillary_core.usecases.search_policy import SearchPolicy
@@ -60,6 +60,7 @@ class Dictionary:
         asked = _without_stop_words(terms, quoted, kind)
         frequencies = self._frequencies(asked)
         words = [self._weigh(term, frequencies) for term in asked]
+        words = [word for word in words if word.is_known or not is_small_word(word.term.surface)] or words
         words, mended, unknown = self._mend(words, quoted, is_short=kind is not QueryClass.ERROR_TEXT)
         words = self._reduce(words)
         weights: dict[int, float] = {}
