@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from armillary_core.domain.errors import BackendUnavailableError
 from armillary_core.domain.token import LOCAL_OWNER, Right
 from worlds import URL, World, http_client
 
@@ -237,8 +238,23 @@ async def test_probes_need_no_token_and_tell_nothing(world: World) -> None:
     async with http_client(app) as http:
         assert (await http.get(BASE + "/healthz")).json() == {"status": "ok"}
         ready = await http.get(BASE + "/readyz")
-        assert (ready.status_code, ready.json()) == (200, {"ready": True})
+        assert (ready.status_code, ready.json()) == (200, {"ready": True, "legs": {"words": "ok", "names": "ok"}})
         assert (await http.post(BASE + "/readyz")).status_code == 405
+
+
+@pytest.mark.anyio
+async def test_without_an_engine_the_server_lives_but_is_not_ready(world: World) -> None:
+    async def dead(*_: Any) -> Any:
+        raise BackendUnavailableError("All engines are away.")
+
+    plain = world.gateway.search
+    object.__setattr__(world.gateway, "search", dead)
+    async with http_client(world.app) as http:
+        assert (await http.get(BASE + "/readyz")).status_code == 503
+        object.__setattr__(world.gateway, "search", plain)
+        world.clock.advance(3)
+        assert (await http.get(BASE + "/readyz")).status_code == 200
+        assert (await http.get(BASE + "/healthz")).status_code == 200
 
 
 @pytest.mark.anyio

@@ -14,8 +14,9 @@ from anyio.to_thread import run_sync
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from armillary_core.domain.errors import AppError
+from armillary_core.domain.errors import BackendError
 from armillary_core.domain.project import ProjectState
+from armillary_core.domain.query import Mode, SearchQuery
 from armillary_core.domain.token import LOCAL_OWNER, Caller, Right
 from armillary_gateway.auth import Authenticator, Refused, acting_as, has_token_in_query
 from armillary_gateway.gateway import Gateway
@@ -29,6 +30,7 @@ log = structlog.get_logger("armillary.gateway")
 MCP_PATH = "/mcp"
 _WEB_PATHS = ("/", "/status")
 _STATIC = "/static/"
+_READINESS_SECONDS = 2.0
 
 
 class HttpApp:
@@ -44,6 +46,8 @@ class HttpApp:
         self._hosts = HostCheck(gateway.policy.public_hosts)
         self._authenticate = Authenticator(gateway.tokens, tokens_required=gateway.policy.tokens_required)
         self._server: AgentServer | None = None
+        self._legs: dict[str, str] | None = None
+        self._legs_at = 0.0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[HttpApp]:
@@ -168,13 +172,21 @@ class HttpApp:
         if scope["path"] == "/healthz":
             await _respond(send, 200, b'{"status":"ok"}')
             return
-        ready = self._server is not None
-        if ready:
+        legs = await self._readiness() if self._server is not None else {}
+        ready = any(state == "ok" for state in legs.values())
+        await _respond(send, 200 if ready else 503, json.dumps({"ready": ready, "legs": legs}).encode())
+
+    async def _readiness(self) -> dict[str, str]:
+        """The state of each leg, as a search finds it; remembered for a moment, since anybody may ask."""
+        now = self._gateway.clock.monotonic()
+        if self._legs is None or now - self._legs_at >= _READINESS_SECONDS:
             try:
-                await run_sync(self._gateway.health.report, LOCAL_OWNER)
-            except AppError:
-                ready = False
-        await _respond(send, 200 if ready else 503, json.dumps({"ready": ready}).encode())
+                found = await self._gateway.search(SearchQuery("ready", mode=Mode.KEYWORD, limit=1), LOCAL_OWNER)
+                self._legs = {leg.name: leg.state for leg in found.legs if leg.state != "off"}
+            except BackendError:
+                self._legs = {}
+            self._legs_at = now
+        return self._legs
 
     async def _caller(self, scope: Scope, send: Send) -> Caller | None:
         """Who is calling; None when the refusal was sent."""
