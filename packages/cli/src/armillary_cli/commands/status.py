@@ -60,9 +60,9 @@ def _show(report: HealthReport, owner: Owner | None, data: str) -> None:
         say("No project yet: armillary up DIR, or armillary projects add DIR")
     say()
     for engine in report.engines:
-        held = f"{engine.present:,} of {engine.expected:,}" if engine.expected is not None else "not counted yet"
+        held = f": {engine.present:,} of {engine.expected:,}" if engine.expected is not None else ""
         waiting = f", {engine.waiting:,} documents waiting" if engine.waiting else ""
-        say(f"{engine.engine.value:<8} {engine.state}: {held}{waiting}")
+        say(f"{engine.engine.value:<8} {engine.state}{held}{waiting}")
         for refused in engine.given_up[:5]:
             say(f"         refused {refused.id}: {refused.reason}")
     model = report.model

@@ -31,7 +31,7 @@ def open_embedder(settings: EmbeddingEngine, *, folder: Path) -> Embedder:
         case NoEmbedding():
             from armillary_core.adapters.embedding.off import NoEmbedder
 
-            return NoEmbedder("it is switched off (embedding.engine: none)")
+            return NoEmbedder("switched off by embedding.engine")
 
 
 def model_choice(settings: EmbeddingEngine, embedder: Embedder) -> ModelChoice | None:
