@@ -12,10 +12,11 @@ from armillary_core.text.folding import MARKS, UNSPACED, fold
 from armillary_core.text.tokens import count_tokens, token_id
 
 _LONGEST: Final = 120  # characters of what stands between white space and is looked at as one
-_EDGES: Final = "`\"'“”«»()[]{}<>,;:!?.*|…"
+_EDGES: Final = "“”«»:.…"
 _WORD: Final = re.compile(rf"[\w{MARKS}]+")
 _UNSPACED_CHAR: Final = re.compile(rf"[{UNSPACED}]")
-_BLANK: Final = str.maketrans(dict.fromkeys("\n\t\r\f\v\u00a0\u2028\u2029\u3000", " "))
+# White space, and what never joins two words to one.
+_BLANK: Final = str.maketrans(dict.fromkeys("\n\t\r\f\v\u00a0\u2028\u2029\u3000`\"'()<>[]{}|,;!?*=&^%$", " "))
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ _ASKING: Final = frozenset({
 _SMALL: Final = frozenset(
     fold(word) for languages in FUNCTION_WORDS.values() for words in languages.values() for word in words.split()
 )
+_SAID_BY_A_PROGRAM: Final = re.compile(r"[a-z][\w.+-]{1,30}:\s+\S+\s+\S")  # `rsync: connection closed`
 _QUESTION_MARK: Final = re.compile(r"[?？؟]\s*$")
 
 
@@ -89,6 +90,8 @@ def classify(question: Question, terms: Sequence[QueryTerm]) -> QueryClass:
     if _ERROR.search(question.text):
         return QueryClass.ERROR_TEXT
     asks = _QUESTION_MARK.search(question.text) is not None or any(fold(term.surface) in _ASKING for term in terms)
+    if not asks and _SAID_BY_A_PROGRAM.match(question.text):
+        return QueryClass.ERROR_TEXT
     telling = [term for term in terms if fold(term.surface) not in _SMALL]
     if any(term.identifier for term in terms) and not asks:
         others = sum(not term.identifier for term in telling)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _SHORTEST: Final = 4  # letters of a word that may be mended
-_LOOSE_START: Final = 6  # letters from which the first one may be wrong
+_LOOSE_START: Final = 7  # letters from which the first one may be the one mistake
 _TWO_MISTAKES: Final = 8
 
 
@@ -38,15 +38,19 @@ def nearest(word: str, candidates: Iterable[tuple[str, int]], *, shown: int = 3)
         if distance is not None:
             ranked.append((distance, -chunks, other))
     ranked.sort()
-    mended = next((other for distance, _, other in ranked if distance <= allowed and _may_be(word, other)), None)
+    mended = next(
+        (other for distance, _, other in ranked if distance <= allowed and _may_be(word, other, distance)), None
+    )
     return Nearest(mended, tuple(other for _, _, other in ranked[:shown]))
 
 
-def _may_be(word: str, other: str) -> bool:
-    """People seldom mistake the first letter of a short word: there, another one means another word."""
-    if len(word) >= _LOOSE_START or word[0] == other[0]:
+def _may_be(word: str, other: str, distance: int) -> bool:
+    """People seldom mistake a word's first letter: there, another one mostly means another word."""
+    if len(other) < _SHORTEST:
+        return False
+    if word[0] == other[0] or word[:2] == other[1::-1]:  # the same, or the first two swapped
         return True
-    return word[:2] == other[1::-1]  # the first two swapped
+    return distance == 1 and len(word) >= _LOOSE_START
 
 
 def edit_distance(left: str, right: str, *, most: int) -> int | None:

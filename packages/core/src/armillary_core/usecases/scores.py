@@ -15,7 +15,7 @@ _NAMES: Final[Mapping[MatchClass, float]] = {
     MatchClass.PREFIX: 0.7,
     MatchClass.WORDS: 0.6,
     MatchClass.FUZZY: 0.5,
-    MatchClass.PARTIAL: 0.3,
+    MatchClass.PARTIAL: 0.14,  # by itself below the floor
 }
 
 
@@ -43,7 +43,8 @@ class Scores:
     def words(self, score: float | None) -> float:
         if score is None or self._best <= 0:
             return 0.0
-        return min(1.0, score / self._best / self._policy.words_ceiling)
+        low, high = self._policy.words_floor, self._policy.words_ceiling
+        return min(1.0, max(0.0, (score / self._best - low) / (high - low)))
 
     def meaning(self, cosine: float | None) -> float:
         if cosine is None or self._model is None:

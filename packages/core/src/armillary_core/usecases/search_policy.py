@@ -62,8 +62,9 @@ class SearchPolicy:
     line_places: int = 12  # looked at for the whole line
 
     # what is shown
-    words_ceiling: float = 0.5  # part of the best reachable BM25 score that is shown as 1
-    relevant_from: float = 0.2  # a shown score below it is not an answer
+    words_floor: float = 0.12  # part of the best reachable BM25 score that is shown as 0: what any text has
+    words_ceiling: float = 0.55  # and as 1
+    relevant_from: float = 0.15  # a shown score below it is not an answer
     stretch_chars: int = 800
     snippet_chars: int = 200
 

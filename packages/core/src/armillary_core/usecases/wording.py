@@ -149,7 +149,8 @@ def _quoted(question: Question) -> list[tuple[int, int]]:
 def _without_stop_words(
     terms: Sequence[QueryTerm], quoted: Sequence[tuple[int, int]], kind: QueryClass
 ) -> list[QueryTerm]:
-    if kind in (QueryClass.IDENTIFIER, QueryClass.NAVIGATIONAL):
+    """All of them where nothing else was asked, or where each sign may matter."""
+    if kind is QueryClass.IDENTIFIER:
         return list(terms)
     kept = [term for term in terms if not term.stop or any(start <= term.start < end for start, end in quoted)]
     return kept or list(terms)
