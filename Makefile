@@ -33,7 +33,7 @@ check: environment-dev ## Style, types, layers, links, locks and generated pages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-timing | tail -n 3
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/links.py
 	@$(BIN)/python tools/reference.py --check
 	@$(BIN)/python tools/lock.py --check
