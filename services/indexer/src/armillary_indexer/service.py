@@ -20,7 +20,10 @@ from armillary_indexer.jobs import JOBS
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS = 0.5
+PULSE_SECONDS = 0.25  # how often one cheap look asks whether anything was written at all
+IDLE_SECONDS = 30.0  # a loop looks by itself at least this often
+LEASE_SECONDS = 10.0  # a job whose process died goes on this much later
+MODEL_SECONDS = 5.0  # a model that was just fetched is noticed within this time
 HEARTBEAT_SECONDS = 1.0
 RESCAN_SECONDS = 600.0
 COUNT_SECONDS = 60.0
@@ -53,7 +56,7 @@ class Indexer:
         self._core = core
         self._stop = stop
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
-        self._changed = _Doorbell(asyncio.Event())  # the outbox has news
+        self._bells = {name: _Doorbell(asyncio.Event()) for name in ("schedule", "work", "embed", *Engine)}
         self._next_scan: dict[ProjectName, float] = {}
         self._roots: dict[ProjectName, str] = {}
 
@@ -61,6 +64,7 @@ class Indexer:
         """Until stopped; what runs then is finished or handed back to the ledger."""
         await asyncio.to_thread(self._core.catalogue.ingest.extraction_changed, self._core.extraction.fingerprint)
         loops: list[Callable[[], Awaitable[None]]] = [
+            self._pulse,
             self._schedule,
             self._work,
             lambda: self._dispatch(Engine.CHUNKS),
@@ -92,6 +96,17 @@ class Indexer:
             await self._pause(retry_delay(attempt))
             attempt += 1
 
+    async def _pulse(self) -> None:
+        """Wake every loop when anybody, this process or another one, wrote to the catalogue."""
+        last = -1
+        while not self._stop.is_set():
+            now = self._core.catalogue.changes()
+            if now != last:
+                last = now
+                for bell in self._bells.values():
+                    bell.ring()
+            await self._pause(PULSE_SECONDS)
+
     async def _pause(self, seconds: float) -> None:
         try:
             await asyncio.wait_for(self._stop.wait(), seconds)
@@ -112,7 +127,8 @@ class Indexer:
                     await self._ask_scan(project.name, "schedule")
             for name in self._next_scan.keys() - self._roots.keys():
                 del self._next_scan[name]
-            await self._pause(1.0)
+            due = min(self._next_scan.values(), default=now + IDLE_SECONDS) - now
+            await self._bells["schedule"].wait(min(max(due, 0.0), IDLE_SECONDS))
 
     async def _ask_scan(self, name: ProjectName, by: str) -> None:
         self._next_scan[name] = self._core.clock.monotonic() + RESCAN_SECONDS
@@ -130,9 +146,11 @@ class Indexer:
         """Claim and run one job at a time."""
         jobs = self._core.catalogue.jobs
         while not self._stop.is_set():
-            job = await asyncio.to_thread(jobs.claim, worker=self._worker, at=self._core.clock.now())
+            job = await asyncio.to_thread(
+                jobs.claim, worker=self._worker, at=self._core.clock.now(), lease_seconds=LEASE_SECONDS
+            )
             if job is None:
-                await self._pause(POLL_SECONDS)
+                await self._bells["work"].wait(LEASE_SECONDS / 2)
                 continue
             if job.attempts > MAX_ATTEMPTS:
                 words = f"given up: its process died {job.attempts - 1} times while it ran"
@@ -149,13 +167,18 @@ class Indexer:
             nonlocal alive
             while alive:
                 alive = await asyncio.to_thread(
-                    jobs.heartbeat, job.id, worker=self._worker, at=clock.now(), done=counts[0], total=counts[1]
+                    jobs.heartbeat,
+                    job.id,
+                    worker=self._worker,
+                    at=clock.now(),
+                    done=counts[0],
+                    total=counts[1],
+                    lease_seconds=LEASE_SECONDS,
                 )
                 await asyncio.sleep(HEARTBEAT_SECONDS)
 
         async def progress(done: int, total: int) -> bool:
             counts[:] = done, total
-            self._changed.ring()
             return alive and not self._stop.is_set()
 
         heart = asyncio.create_task(beat())
@@ -173,7 +196,6 @@ class Indexer:
             log.exception("job.crashed", job_id=job.id, project=job.project)
         finally:
             heart.cancel()
-            self._changed.ring()
         await asyncio.to_thread(jobs.finish, job.id, at=clock.now(), error=error, result=result)
         if error is not None:
             await asyncio.to_thread(
@@ -200,22 +222,15 @@ class Indexer:
                 attempt += 1
                 continue
             if sent == 0:
-                await self._changed_or_poll(engine)
-
-    async def _changed_or_poll(self, engine: Engine) -> None:
-        if engine is Engine.CHUNKS:
-            await self._changed.wait(POLL_SECONDS)
-        else:
-            await self._pause(POLL_SECONDS)
+                await self._bells[engine].wait(IDLE_SECONDS)
 
     async def _embed(self) -> None:
         """Vectors for whatever lacks them, whenever there is a model; words come first."""
         outbox = self._core.catalogue.outbox
         while not self._stop.is_set():
             if await asyncio.to_thread(outbox.count, Engine.CHUNKS) == 0 and await self._core.embed_missing.run_once():
-                self._changed.ring()
                 continue
-            await self._pause(2.0)
+            await self._bells["embed"].wait(MODEL_SECONDS)
 
     async def _count(self) -> None:
         """Every minute: is everything in the engines that the catalogue expects? What is short is sent again."""

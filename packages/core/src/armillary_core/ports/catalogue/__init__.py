@@ -56,6 +56,10 @@ class Catalogue(Protocol):
     @property
     def tokens(self) -> TokenStore: ...
 
+    def changes(self) -> int:
+        """A number that is another one after every write by any process; microseconds, from one thread only, so
+        that a loop may look often and do nothing while nothing happens."""
+
     def secret(self, name: str) -> bytes:
         """32 random bytes made once under this name (cursor MAC key) and the same ever after."""
 

@@ -104,6 +104,10 @@ class SqliteCatalogue(Catalogue):
         return self._tokens
 
     @override
+    def changes(self) -> int:
+        return self._database.data_version()
+
+    @override
     def secret(self, name: str) -> bytes:
         with self._database.read() as connection:
             row = connection.execute("SELECT value FROM secret WHERE name = ?", (name,)).fetchone()

@@ -74,6 +74,7 @@ class Database:
         self._free = threading.Condition()
         self._writing = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        self._watcher: sqlite3.Connection | None = None
         self._durable = False
         self._closed = False
 
@@ -108,6 +109,14 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def data_version(self) -> int:
+        """Differs after every commit of any other connection; asked on a connection of its own."""
+        with translated():
+            if self._watcher is None:
+                self._watcher = connect(self.path)
+            version: int = self._watcher.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
     def copy_into(self, target: Path) -> None:
         """A consistent copy of everything committed, into an empty file."""
         with translated(), closing(connect(self.path)) as connection:
@@ -123,9 +132,10 @@ class Database:
                 connection.close()
             self._idle.clear()
             self._readers = 0
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+            for other in (self._writer, self._watcher):
+                if other is not None:
+                    other.close()
+            self._writer = self._watcher = None
             self._free.notify_all()
 
     def _writing_connection(self) -> sqlite3.Connection:
