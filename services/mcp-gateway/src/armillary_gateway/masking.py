@@ -30,6 +30,8 @@ _KEYS = re.compile(
     """,
     re.VERBOSE,
 )
+# Every key has a run this long: most text has none and costs one look.
+_LONG_RUN = re.compile(r"[A-Za-z0-9_+/=.~-]{15}")
 # The inside of a key whose first line was cut away, as snippets do.
 _LOOSE = re.compile(
     r"(?<![A-Za-z0-9+/=])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*[0-9])[A-Za-z0-9+/]{60,}={0,2}(?![\w/+=])"
@@ -45,6 +47,8 @@ _NOISE = re.compile(
 def hide_keys(text: str, *, loose: bool = False) -> str:
     """Same length, key-like characters replaced; clean() makes it readable. `loose` also hides long base64 words."""
     text = text.replace(_HIDDEN, "\x01")
+    if "PRIVATE KEY" not in text and not _LONG_RUN.search(text):
+        return text
     for pattern in (_PEM, _KEYS, _LOOSE) if loose else (_PEM, _KEYS):
         text = pattern.sub(_hide, text)
     return text
