@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import subprocess
-from collections.abc import Mapping
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from armillary_core.adapters.source.folder import FolderSource
 from armillary_core.domain.ingest import Listing, SkipRule
@@ -77,10 +81,12 @@ _NAMES = [
     b"#a", b" a", b"a ", b"a b", b"a\\b", "ä".encode(), b"\xff", b"A", b".h", b"-", b"a-b", b"]", b"^a", b"foo.bar",
 ]  # fmt: skip
 _PIECES = [
-    b"a", b"b", b"c", b"abc", b"foo", b"bar", b"*", b"**", b"***", b"?", b"*.md", b"*.txt", b"a*", b"*a", b"*b*", b"[a]",
-    b"[!a]", b"[^a]", b"[a-c]", b"[]a]", b"[a-]", b"[[:alpha:]]", b"[[:alnum:]b]", b"[[:nope:]]", b"[a", b"\\a", b"\\*",
+    b"a", b"b", b"c", b"abc", b"foo", b"bar", b"*", b"**", b"***", b"?", b"*.md", b"*.txt", b"a*", b"*a", b"*b*",
+    b"[a]", b"[!a]", b"[^a]", b"[a-c]", b"[]a]", b"[a-]", b"[[:alpha:]]", b"[[:alnum:]b]", b"[[:nope:]]",
+    b"[a", b"\\a", b"\\*",
     b"\\[a]", b"a\\", b"a b", b"a\\ ", b"\\#a", b"\\!a", b"#a", b"a!", b"f**r", b"**a", b"a**", "ä".encode(), b"\xff",
-    b"?[a-c]*", b"*.*", b"a?c", b"[\\]a]", b"[c-a]", b"x.log", b".h", b"A", b"a\\\\b", b"[a\\-c]", b"*[!.]*", b"fo?**/b*",
+    b"?[a-c]*", b"*.*", b"a?c", b"[\\]a]", b"[c-a]", b"x.log", b".h", b"A", b"a\\\\b", b"[a\\-c]", b"*[!.]*",
+    b"fo?**/b*",
 ]  # fmt: skip
 
 
@@ -125,3 +131,42 @@ def random_tree(root: Path, chance: random.Random) -> None:
     write(root, taken)
     if chance.random() < 0.5:
         write(root, {".git/info/exclude": random_ignore_file(chance)})
+
+
+# -- rights ------------------------------------------------------------------------------------------------------------
+
+_NOBODY = 65534
+_Answer = TypeVar("_Answer")
+
+
+def public_folder() -> Path:
+    """A temporary folder that every user may enter; the caller removes it."""
+    folder = Path(tempfile.mkdtemp(prefix="armillary-test-"))
+    folder.chmod(0o755)
+    return folder
+
+
+def as_nobody(work: Callable[[], _Answer]) -> _Answer:
+    """The answer of a forked process that gave its rights up; an ordinary user has none to give."""
+    if os.geteuid() != 0:
+        return work()
+    look(Path(__file__).parent / "corpus")  # imports now what nobody may not read later
+    receiving, sending = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # no other thread does anything here
+        child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(_NOBODY)
+            os.setuid(_NOBODY)
+            with os.fdopen(sending, "wb") as file:
+                pickle.dump(work(), file)
+        finally:
+            os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving, "rb") as file:
+        content = file.read()
+    os.waitpid(child, 0)
+    answer: _Answer = pickle.loads(content)
+    return answer

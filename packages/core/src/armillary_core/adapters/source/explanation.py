@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from armillary_core.adapters.source.filters import Verdict
@@ -14,7 +15,7 @@ from armillary_core.adapters.source.junk import build_folder, marked_folder
 from armillary_core.adapters.source.look import OWN_IGNORE_FILE, Look, refuse_file
 from armillary_core.adapters.source.repository import Repository, repository_at, rules_around, surrounding_top
 from armillary_core.adapters.source.walk import GIT_IGNORE_FILE
-from armillary_core.domain.ingest import SkipRule, Step
+from armillary_core.domain.ingest import Skipped, SkipRule, Step
 from armillary_core.domain.project import Project
 
 _PASSED: dict[SkipRule, str] = {
@@ -25,13 +26,14 @@ _PASSED: dict[SkipRule, str] = {
 }
 
 
-def explain_path(project: Project, path: bytes) -> list[Step]:
-    """The chain up to the step that decides; the last one is a "pass" when the path is a document."""
+def explain_path(project: Project, path: bytes, skipped: Callable[[], Iterable[Skipped]]) -> list[Step]:
+    """The chain up to the step that decides; the last one is a "pass" when the path is a document. `skipped` lists
+    the project: only that tells which of several worktrees of one repository is the one that counts."""
     root = os.fsencode(project.root).rstrip(b"/") + b"/"
     relative = _relative(root, path)
     if relative is None:
         return [Step("outside_root", "skip", f"{os.fsdecode(path)} is not inside {os.fsdecode(root)}")]
-    return _Explanation(root, project).of(relative)
+    return _Explanation(root, project, skipped).of(relative)
 
 
 def _relative(root: bytes, path: bytes) -> bytes | None:
@@ -55,7 +57,8 @@ class _Tree:
 
 
 class _Explanation:
-    def __init__(self, root: bytes, project: Project) -> None:
+    def __init__(self, root: bytes, project: Project, skipped: Callable[[], Iterable[Skipped]]) -> None:
+        self._skipped = skipped
         self._look = Look(root, project.settings)
         self._root = root
         self._steps: list[Step] = []
@@ -79,7 +82,7 @@ class _Explanation:
             if verdict is not None:
                 return self._decided(verdict, f"{os.fsdecode(inner)}/: ")
             if os.path.lexists(self._root + inner + b"/.git") and (found := repository_at(self._root + inner)):
-                refusal = self._worktree(found)
+                refusal = self._worktree(inner + b"/", found)
                 if refusal is not None:
                     return self._decided(refusal, f"{os.fsdecode(inner)}/: ")
                 tree = self._enter(inner + b"/", found.top)
@@ -121,8 +124,12 @@ class _Explanation:
             stack = stack.entering(self._root, start, GIT_IGNORE_FILE)
         return _Tree(top, start, False, stack)
 
-    def _worktree(self, repository: Repository) -> Verdict | None:
-        if repository.is_linked and repository.common_dir in self._seen:
+    def _worktree(self, folder: bytes, repository: Repository) -> Verdict | None:
+        if not repository.is_linked:
+            return None
+        if repository.common_dir in self._seen or any(
+            row.rule is SkipRule.LINKED_WORKTREE and row.path == folder for row in self._skipped()
+        ):
             return SkipRule.LINKED_WORKTREE, repository.as_worktree
         return None
 
@@ -139,7 +146,9 @@ class _Explanation:
         if not tree.by_git or tree.top is None:
             decision = tree.stack.decide(path, name, is_folder=is_folder)
             return (decision.is_ignored, decision.detail) if decision is not None else (False, "no rule matches")
-        asked = path[len(tree.start) :] + (b"/" if is_folder else b"")
+        asked = path[len(tree.start) :]
+        if is_folder and not os.path.isdir(self._root + path):
+            asked += b"/"  # else git sees by itself that it is one
         try:
             detail = deciding_rules(tree.top, self._root + tree.start, [asked]).get(asked)
         except GitError as exc:

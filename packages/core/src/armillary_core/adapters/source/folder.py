@@ -19,7 +19,7 @@ from armillary_core.adapters.source.repository import (
     surrounding_top,
 )
 from armillary_core.adapters.source.walk import walk_folder
-from armillary_core.domain.ingest import Listing, ListingOutcome, RootUnavailable, SkipRule, Step
+from armillary_core.domain.ingest import Listing, ListingOutcome, RootUnavailable, Skipped, SkipRule, Step
 from armillary_core.domain.project import ListingWay, Project
 from armillary_core.ports.source import Source
 
@@ -42,12 +42,16 @@ class FolderSource(Source):
         reasons += _list_nested(look, None if top is None else repository_at(top))
         look.files.sort(key=lambda file: file.path)
         return Listing(
-            tuple(look.files), look.rows(), way, "; ".join(reasons[:5]), device, tuple(dict.fromkeys(look.errors))
+            tuple(look.files), look.rows(), way, "; ".join(reasons[:5]), device, tuple(sorted(set(look.errors)))
         )
 
     @override
     def explain(self, project: Project, path: bytes) -> Sequence[Step]:
-        return explain_path(project, path)
+        def skipped() -> Sequence[Skipped]:
+            listing = self.list(project)
+            return listing.skipped if isinstance(listing, Listing) else ()
+
+        return explain_path(project, path, skipped)
 
 
 def _root_device(root: bytes) -> int | RootUnavailable:

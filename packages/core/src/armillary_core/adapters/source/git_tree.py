@@ -139,8 +139,8 @@ def _take_submodule(look: Look, path: bytes) -> None:
 def _take_ignored(look: Look, top: bytes, prefix: bytes, ignored: bytes) -> None:
     records = [record for record in ignored.split(b"\0") if record]
     shown = records[:MOST_IGNORED_ROWS]
-    try:
-        details = deciding_rules(top, look.root + prefix, shown)
+    try:  # without the slash, after which git would compare patterns with an empty name
+        details = deciding_rules(top, look.root + prefix, [record.rstrip(b"/") for record in shown])
     except GitError:
         details = {}
     for record in records:
@@ -148,7 +148,8 @@ def _take_ignored(look: Look, top: bytes, prefix: bytes, ignored: bytes) -> None
         cut = path.rstrip(b"/").rfind(b"/") + 1
         if look.folder(path[:cut]) is None:
             continue
-        detail = details.get(record, "ignored by git")
+        whole = "everything in it is ignored" if record.endswith(b"/") else "ignored by git"
+        detail = details.get(record.rstrip(b"/"), whole)
         if not path.endswith(b"/"):
             look.ignore(path, detail)
             continue
