@@ -248,7 +248,7 @@ class ScanProject:
             result.removed = len(gone)
         if mode is ReindexMode.UPDATE:
             self._follow_moves(project, known, difference, reading, result)
-            self._settle_divergence(reading, result)
+            self._settle_divergence(project, reading, result)
         else:
             result.dropped_desync = ingest.drop_desync(name)
         ingest.settle_average(name)
@@ -298,14 +298,20 @@ class ScanProject:
         for sources, targets in moves.ambiguous:
             result.ambiguous_moves.append({"from": [names[pk] for pk in sources], "to": [names[pk] for pk in targets]})
 
-    def _settle_divergence(self, reading: _Reading, result: ScanResult) -> None:
+    def _settle_divergence(self, project: Project, reading: _Reading, result: ScanResult) -> None:
         ingest = self._catalogue.ingest
+        # A private project is compared with itself only: a flag elsewhere would tell of it.
+        compared = {
+            other.name
+            for other in self._catalogue.projects.all()
+            if other.name == project.name or not (other.private or project.private)
+        }
         flagged = ingest.diverged()
         changed = {pk: pair for pk, pair in reading.altered.items() if pair[0] != pair[1]}
         if not flagged and not changed:
             return
         kept = {
-            content: [document.pk for document in documents]
+            content: [document.pk for document in documents if document.project in compared]
             for content, documents in ingest.same_hash({before for before, _ in changed.values()}).items()
         }
         named = {*flagged, *(pk for others in flagged.values() for pk in others)}
