@@ -64,6 +64,15 @@ def test_a_name_that_is_taken_or_not_allowed_is_refused(run: Run, tmp_path: Path
     assert run("projects", "add", tmp_path / "b", "--name", "B!").code == 2
 
 
+def test_a_project_whose_folder_moved_is_told_where_it_is_now(run: Run, tmp_path: Path) -> None:
+    run("projects", "add", folder(tmp_path / "old"), "--name", "notes", "--private")
+    (tmp_path / "old").rename(tmp_path / "new")
+    said = run("projects", "add", tmp_path / "new", "--name", "notes", "--json")
+    assert said.code == 0, said.err
+    [project] = json.loads(run("projects", "list", "--json").out)
+    assert (project["folder"], project["private"]) == (str(tmp_path / "new"), True)
+
+
 @pytest.mark.parametrize("name", ["nope", "file.md"])
 def test_what_is_no_folder_is_refused(run: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / "file.md").write_text("x", encoding="utf-8")

@@ -35,12 +35,13 @@ class Bars:
     def update(self, what: str, done: int, total: int, *, unit: str = "") -> None:
         if is_terminal():
             self._draw(what, done, total)
-        elif time.monotonic() - self._said.get(what, 0.0) > LINE_SECONDS and 0 < done < total:
+        elif time.monotonic() - self._said.setdefault(what, time.monotonic()) > LINE_SECONDS and 0 < done < total:
             self._said[what] = time.monotonic()
             figures = f"{size(done)} of {size(total)}" if unit == "bytes" else f"{done:,} of {total:,}"
             say(f"  {what}: {figures}")
 
     def finish(self, what: str) -> None:
+        self._said.pop(what, None)
         task = self._tasks.pop(what, None)
         if self._progress is not None and task is not None:
             self._progress.remove_task(task)

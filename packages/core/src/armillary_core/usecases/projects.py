@@ -61,8 +61,9 @@ class Projects:
         private: bool | None = None,
         settings: ProjectSettings | None = None,
     ) -> Added:
-        """Make a folder a project; one that is a project already is returned as it is. Raises InvalidRequestError for
-        a folder that cannot be read, ConflictError for a taken name or a folder inside another project."""
+        """Make a folder a project; one that is a project already is returned as it is. The name of a project whose
+        folder is gone may be given to say where it is now: enrichment stays. Raises InvalidRequestError for a folder
+        that cannot be read, ConflictError for a taken name or a folder inside another project."""
         _require_manage(caller)
         root = resolved_root(folder)
         existing = self._catalogue.projects.all()
@@ -79,16 +80,18 @@ class Projects:
                 )
         taken: set[str] = {project.name for project in existing}
         chosen = project_name(name) if name is not None else name_from_folder(_shown(Path(root).name), taken)
-        if chosen in taken:
+        namesake = next((project for project in existing if project.name == chosen), None)
+        if namesake is not None and Path(namesake.root).exists():
             raise ConflictError(f'There is another project "{chosen}" already. Give this one its own name.')
         wish = self._wishes.get(chosen)
+        before = (namesake.private, namesake.settings) if namesake else (False, None)
         made = self._catalogue.projects.put(
             chosen,
             root=root,
-            private=_first(wish.private if wish else None, private, False),
-            settings=(wish.settings if wish else None) or settings,
+            private=_first(wish.private if wish else None, private, before[0]),
+            settings=(wish.settings if wish else None) or settings or before[1],
         )
-        return Added(made, is_new=True)
+        return Added(made, is_new=namesake is None)
 
     def apply_wishes(self) -> None:
         """Write what the owner's configuration says about projects that exist."""
