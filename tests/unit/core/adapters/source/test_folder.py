@@ -78,6 +78,7 @@ def test_junk_and_hidden_folders_are_one_row_each(root: Path) -> None:
             ".hidden.md": "",
             "sub/.github/a.md": "",
             ".venv/x.md": "",
+            "bare.git/description": "",
         },
     )
     listing = look(root)
@@ -86,6 +87,7 @@ def test_junk_and_hidden_folders_are_one_row_each(root: Path) -> None:
         b"node_modules/": SkipRule.JUNK_DIR,
         b"sub/__pycache__/": SkipRule.JUNK_DIR,
         b".venv/": SkipRule.JUNK_DIR,
+        b"bare.git/": SkipRule.JUNK_DIR,
         b".hidden/": SkipRule.HIDDEN,
         b".hidden.md": SkipRule.HIDDEN,
         b"sub/.github/": SkipRule.HIDDEN,

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from armillary_core.adapters.source.change_events import ChangeEvents, InotifyEvents, RecursiveEvents
+from armillary_core.adapters.source.change_events import ChangeEvents
+from armillary_core.adapters.source.inotify_events import InotifyEvents
+from armillary_core.adapters.source.mounts import event_gap
+from armillary_core.adapters.source.recursive_events import RecursiveEvents
 from armillary_core.adapters.source.watch import FolderWatcher, WatchPace
 from armillary_core.domain.project import ProjectName
 from trees import git, write
@@ -235,15 +238,45 @@ async def test_a_missing_root_harms_no_other(tmp_path: Path) -> None:
 
 @needs_inotify
 async def test_a_tree_with_more_folders_than_watches_is_polled(tmp_path: Path) -> None:
-    large = write(tmp_path / "large", {f"{number}/a.md": "" for number in range(400)})
+    large = write(tmp_path / "large", {f"{number}/a.md": "" for number in range(80)})
     small = write(tmp_path / "small", {"sub/a.md": ""})
     async with watching({LAB: str(large), OTHER: str(small)}, lambda: InotifyEvents(64)) as watched:
         await watched.mode({LAB: "polling", OTHER: "events"})
         await watched.quiet()
-        write(large, {"399/a.md": "changed"})
+        write(large, {"79/a.md": "changed"})
         assert await watched.next() == {LAB}
         write(small, {"sub/a.md": "changed"})
         assert await watched.next() == {OTHER}
+
+
+async def test_network_and_user_space_file_systems_are_known_to_send_no_events(tmp_path: Path) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "30 22 0:40 / /projects/share rw master:1 - nfs4 nas:/share rw\n"
+        "31 22 0:41 / /projects/with\\040space rw - cifs //nas/x rw\n"
+        "32 30 8:2 / /projects/share/local rw - ext4 /dev/sdb1 rw\n"
+        "33 22 0:42 / /projects/desktop rw - fuse.grpcfuse grpcfuse rw\n"
+        "34 22 8:3 / /projects/desktop rw - xfs /dev/sdc1 rw\n",
+        encoding="ascii",
+    )
+    kinds = {
+        root: event_gap(root, mounts)
+        for root in (
+            b"/projects/plain/", b"/projects/share/", b"/projects/share/docs", b"/projects/sharex",
+            b"/projects/with space/", b"/projects/share/local/", b"/projects/desktop",
+        )
+    }  # fmt: skip
+    assert kinds == {
+        b"/projects/plain/": None,
+        b"/projects/share/": "nfs4",
+        b"/projects/share/docs": "nfs4",
+        b"/projects/sharex": None,
+        b"/projects/with space/": "cifs",
+        b"/projects/share/local/": None,
+        b"/projects/desktop": None,
+    }
+    assert event_gap(b"/", tmp_path / "missing") is None
 
 
 async def test_a_file_saved_just_before_the_watch_began_is_told(tmp_path: Path) -> None:

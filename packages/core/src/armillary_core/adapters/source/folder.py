@@ -39,7 +39,7 @@ class FolderSource(Source):
         top = surrounding_top(root)
         way, reason = _list_tree(look, b"", top)
         reasons = [reason] if reason else []
-        reasons += _list_nested(look, None if top is None else repository_at(top))
+        reasons += _list_nested(look, None if top is None else repository_at(top), reason)
         look.files.sort(key=lambda file: file.path)
         return Listing(
             tuple(look.files), look.rows(), way, "; ".join(reasons[:5]), device, tuple(sorted(set(look.errors)))
@@ -88,7 +88,7 @@ def _list_tree(look: Look, folder: bytes, top: bytes | None) -> tuple[ListingWay
     return ListingWay.WALK, reason
 
 
-def _list_nested(look: Look, own: Repository | None) -> list[str]:
+def _list_nested(look: Look, own: Repository | None, known_reason: str) -> list[str]:
     """List the repositories inside, each by its own rules; a linked worktree of one that is listed is left out."""
     seen = {own.common_dir} if own is not None else set()
     linked: dict[bytes, Repository] = {}
@@ -112,6 +112,6 @@ def _list_nested(look: Look, own: Repository | None) -> list[str]:
         if repository is not None:
             seen.add(repository.common_dir)
         _, reason = _list_tree(look, folder, None if repository is None else repository.top)
-        if reason and look.settings.use_gitignore:
+        if reason and reason != known_reason and look.settings.use_gitignore:
             reasons.append(f"{os.fsdecode(folder)}: {reason}")
     return reasons

@@ -23,7 +23,7 @@ JUNK_FOLDERS = VERSION_CONTROL | frozenset(
     }
 )  # fmt: skip
 
-JUNK_SUFFIXES = (b".egg-info", b".dist-info", b".xcodeproj", b".xcassets")
+JUNK_SUFFIXES = (b".git", b".egg-info", b".dist-info", b".xcodeproj", b".xcassets")
 
 # These names also hold documents: they are build output only beside a file of the tool that writes them.
 _BUILD_FOLDERS: dict[bytes, tuple[bytes, ...]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -12,8 +13,11 @@ from dataclasses import dataclass
 import structlog
 from typing_extensions import override
 
-from armillary_core.adapters.source.change_events import ChangeEvents, event_gap, open_change_events
+from armillary_core.adapters.source.change_events import ChangeEvents
 from armillary_core.adapters.source.fingerprint import changed_since, fingerprint
+from armillary_core.adapters.source.inotify_events import InotifyEvents
+from armillary_core.adapters.source.mounts import event_gap
+from armillary_core.adapters.source.recursive_events import RecursiveEvents
 from armillary_core.domain.project import ProjectName
 from armillary_core.ports.watcher import Watcher
 
@@ -34,6 +38,11 @@ class WatchPace:
     longest_settle: float = 3.0  # when it never gets quiet
     notice: float = 1.0  # until a project that was added is watched
     check: float = 5.0  # how often roots are looked at, and the fastest polling
+
+
+def open_change_events() -> ChangeEvents:
+    """The best that this system has. Raises OSError when it has none."""
+    return InotifyEvents() if sys.platform == "linux" else RecursiveEvents()
 
 
 class FolderWatcher(Watcher):
