@@ -274,8 +274,9 @@ class Search:
         if not places:
             return places, ()
         policy = self._policy
+        quoted = sum(phrase.count(" ") + 1 for phrase in question.phrases)
         phrases = [pattern for phrase in question.phrases if (pattern := words_in_a_row(phrase)) is not None]
-        if phrases:
+        if phrases and quoted >= policy.quoted_share * (question.text.count(" ") + 1):
             places, is_held = lift_verbatim(places, phrases, self._catalogue, most=policy.quoted_places)
             return places, () if is_held else (unheld(question.phrases),)
         if question.text.count(" ") + 1 >= policy.line_words and (line := words_in_a_row(question.text)) is not None:

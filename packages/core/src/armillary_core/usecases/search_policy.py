@@ -37,7 +37,7 @@ class SearchPolicy:
     max_languages: int = 8  # the commonest ones of the projects asked
     max_limit: int = 50
     max_mended: int = 3  # words; a text with more mistakes is in another language
-    identifier_weight: float = 1.5  # of a whole identifier, its parts being 1
+    identifier_weight: float = 1.5  # of a whole identifier that is asked for, its parts being 1
     mended_weight: float = 0.8  # of a word that was guessed, a typed one being 1
 
     # the legs
@@ -57,6 +57,7 @@ class SearchPolicy:
     exact_name: float = 0.9  # from this score on, an exact match is one of a title, file name or path
     exact_chapters: int = 10  # a chapter name that more documents have says nothing
     max_per_document: int = 3  # passages, while other documents have some
+    quoted_share: float = 0.5  # of the question's words; in quotes among more, something is an example
     quoted_places: int = 50  # looked at for what stood in quotes
     line_words: int = 4  # a question of so many words may be a line of a document
     line_places: int = 12  # looked at for the whole line

@@ -59,7 +59,8 @@ class Dictionary:
         quoted = _quoted(question)
         asked = _without_stop_words(terms, quoted, kind)
         frequencies = self._frequencies(asked)
-        words = [self._weigh(term, frequencies) for term in asked]
+        is_sentence = kind in (QueryClass.QUESTION, QueryClass.ERROR_TEXT)
+        words = [self._weigh(term, frequencies, is_sentence=is_sentence) for term in asked]
         words = [word for word in words if word.is_known or not is_small_word(word.term.surface)] or words
         words, mended, unknown = self._mend(words, quoted, is_short=kind is not QueryClass.ERROR_TEXT)
         words = self._reduce(words)
@@ -84,8 +85,11 @@ class Dictionary:
         ids = {token_id(token) for term in terms for token in term.tokens}
         return self._terms.frequencies(self._projects, sorted(ids)) if ids and self.corpus.chunks else {}
 
-    def _weigh(self, term: QueryTerm, frequencies: Mapping[int, int], factor: float = 1.0) -> Word:
-        """Stems of one word in several languages are one word: they share one rarity."""
+    def _weigh(
+        self, term: QueryTerm, frequencies: Mapping[int, int], *, is_sentence: bool, factor: float = 1.0
+    ) -> Word:
+        """Stems of one word in several languages are one word: they share one rarity. So do the parts of a path, an
+        address or a flag in a sentence, where it is mostly an example; asked for alone, each part counts."""
         ids = list(dict.fromkeys(token_id(token) for token in term.tokens))
         known = [number for number in ids if frequencies.get(number)]
         chunks = self.corpus.chunks
@@ -94,8 +98,10 @@ class Dictionary:
         if not term.identifier and term.surface.isalpha() and not _is_run(term):
             rarity = idf(chunks, sum(frequencies[number] for number in known)) * factor
             return Word(term, dict.fromkeys(known, rarity), rarity, is_known=True)
+        if term.identifier and is_sentence and not term.surface.replace("_", "").isalnum():
+            factor /= len(known)
         weights = {number: idf(chunks, frequencies[number]) * factor for number in known}
-        if term.identifier:
+        if term.identifier and not is_sentence:
             whole = token_id(max(term.tokens, key=len))
             if whole in weights:
                 weights[whole] *= self._policy.identifier_weight
@@ -125,7 +131,8 @@ class Dictionary:
             replacement = query_terms(found.mended, self._languages)
             frequencies = self._frequencies(replacement)
             mended[term.surface] = found.mended
-            result[-1:] = [self._weigh(one, frequencies, self._policy.mended_weight) for one in replacement]
+            factor = self._policy.mended_weight
+            result[-1:] = [self._weigh(one, frequencies, is_sentence=True, factor=factor) for one in replacement]
         return result, mended, unknown
 
     def _reduce(self, words: list[Word]) -> list[Word]:
