@@ -167,6 +167,8 @@ EVERYTHING = ["%.md", "a b/three.md", "a.md", "a/one.md", "a/two.md", "broken.pd
         ({"state": "stale"}, ["%.md", "a b/three.md", "a.md", "a/one.md", "broken.pdf"]),
         ({"state": "desync"}, ["gone.md"]),
         ({"state": "diverged"}, ["a/one.md"]),
+        ({"state": "diverged", "seen": (NOTES,)}, ["a/one.md"]),
+        ({"state": "diverged", "seen": (OTHER,)}, []),
         ({"state": "failed"}, ["broken.pdf"]),
         ({"state": "nonsense"}, []),
         ({"path": "a"}, ["a/one.md", "a/two.md"]),

@@ -379,6 +379,23 @@ def test_enrichment_moves_only_from_a_desync_document_to_an_empty_one(catalogue:
     assert card.summary == "its own"
 
 
+def test_the_hash_before_a_change_is_kept_until_it_is_concluded(catalogue: Catalogue) -> None:
+    def before() -> dict[bytes, str | None]:
+        return {row.path: row.hash_before for row in catalogue.ingest.known(NOTES)}
+
+    first = make_indexed("# A\n")
+    pk, _ = store(catalogue, (b"a", first), (b"b", make_indexed("# B\n")))
+    assert before() == {b"a": None, b"b": None}
+    store(catalogue, (b"a", make_indexed("# A again\n")), (b"b", make_indexed("# B\n", title="read otherwise")))
+    store(catalogue, (b"a", make_failed("gone", retryable=True)))
+    store(catalogue, (b"a", make_indexed("# A once more\n")))
+    assert before() == {b"a": first.content_hash, b"b": None}
+
+    catalogue.ingest.forget_hashes_before([pk, 999])
+
+    assert before() == {b"a": None, b"b": None}
+
+
 def test_divergence_is_kept_until_cleared(catalogue: Catalogue) -> None:
     first, second = store(catalogue, (b"a", make_indexed("# A\n")), (b"b", make_indexed("# B\n")))
     settle(catalogue)

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from armillary_core.domain.document import FileStamp
-from armillary_core.domain.ingest import FoundFile, Listing
+from armillary_core.domain.ingest import FoundFile, Listing, Skipped, SkipRule
 from armillary_core.domain.project import ListingWay, Project, ProjectName
 from armillary_core.ports.catalogue.ingest import Known
-from armillary_core.usecases.lifecycle import compare, find_divergence, find_moves, hold_reason
+from armillary_core.usecases.lifecycle import (
+    NOTHING,
+    compare,
+    find_divergence,
+    find_moves,
+    hold_reason,
+    sort_absent,
+)
 
 
 def known(pk: int, path: bytes, *, mtime: int = 1, present: bool = True, pending: bool = False, at: float = 9) -> Known:
@@ -57,27 +64,50 @@ PROJECT = Project(1, ProjectName("p"), "/p", device=1)
     ("look", "before", "lost", "held"),
     [
         (listing(100), 100, 0, False),
+        (listing(99, errors=("docs: permission denied",)), 100, 1, False),
         (listing(0), 1, 1, True),
         (listing(79), 100, 21, False),  # more than 20, not more than 30 %
         (listing(10), 30, 20, False),  # more than 30 %, not more than 20
         (listing(69), 100, 31, True),
-        (listing(99, errors=("docs: permission denied",)), 100, 1, True),
         (listing(4, device=2), 9, 5, True),
         (listing(5, device=2), 9, 4, False),
     ],
     ids=[
         "nothing lost",
+        "unreadable elsewhere",
         "empty",
         "a fifth",
         "few",
         "a third",
-        "unreadable",
         "other device, most",
         "other device, some",
     ],
 )
 def test_a_suspicious_loss_is_held(look: Listing, before: int, lost: int, held: bool) -> None:
     assert (hold_reason(PROJECT, look, present_before=before, lost=lost) is not None) is held
+
+
+def test_documents_in_a_folder_that_cannot_be_read_are_held() -> None:
+    look = listing(99, errors=("docs: permission denied",))
+    absent = sort_absent(
+        [known(1, b"docs/a/b"), known(2, b"docs2/c"), known(3, b"locked")],
+        [Skipped(b"docs/", SkipRule.UNREADABLE), Skipped(b"locked", SkipRule.UNREADABLE)],
+        set(),
+    )
+    assert ([row.pk for row in absent.gone], absent.lost, absent.unreadable) == ([1, 2], 1, 1)
+    reason = hold_reason(PROJECT, look, present_before=100, lost=absent.lost, unreadable=absent.unreadable)
+    assert reason == "1 folder(s) could not be read (docs: permission denied)"
+
+
+def test_what_was_left_out_or_is_elsewhere_is_no_loss() -> None:
+    rows = [known(1, b"logs/x/a"), known(2, b"b"), known(3, b"c"), known(4, b"d")]
+    rules = [
+        Skipped(b"logs/", SkipRule.GITIGNORE),
+        Skipped(b"b", SkipRule.NOT_INCLUDED),
+        Skipped(b"d", SkipRule.VANISHED),
+    ]
+    absent = sort_absent(rows, rules, {"h3"})
+    assert (len(absent.gone), absent.lost, absent.unreadable) == (4, 1, 0)
 
 
 def test_a_move_pairs_one_vanished_with_one_new_document() -> None:
@@ -111,6 +141,10 @@ def test_five_copies_four_edited_each_name_the_one_left() -> None:
 
 def test_a_document_that_was_no_copy_does_not_diverge() -> None:
     assert find_divergence({1: ("h", "x")}, {"h": [1]}, {}, {}).flags == {}
+
+
+def test_an_empty_file_was_no_copy() -> None:
+    assert find_divergence({1: (NOTHING, "x")}, {NOTHING: [2]}, {}, {}).flags == {}
 
 
 def test_an_edit_taken_back_clears_the_flag() -> None:

@@ -120,6 +120,7 @@ class Browse:
         _check_choice("sort", query.sort, SORTS)
         limit = min(max(query.limit, 1), MAX_LIMIT)
         after = self._place(query)
+        visible = self._resolve.names(caller)
         listing = CardListing(
             projects=names,
             type=query.type or None,
@@ -133,11 +134,11 @@ class Browse:
             limit=limit + 1,  # one more tells whether there is a next page
             offset=max(query.offset, 0) if after is None else 0,
             after=after,
+            seen=visible,
         )
         cards, total = self._catalogue.cards.list(listing)
-        visible = set(self._resolve.names(caller))
         return CardPage(
-            cards=tuple(_as_seen(card, visible) for card in cards[:limit]),
+            cards=tuple(_as_seen(card, set(visible)) for card in cards[:limit]),
             total=total,
             is_last=len(cards) <= limit,
             note="" if total else self._why_empty(query, names),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armillary_core.domain.card import Card, CardChange, checked_date
 from armillary_core.domain.document import Document
 from armillary_core.domain.errors import AccessDeniedError, AppError, ConflictError, InvalidRequestError
+from armillary_core.domain.project import ProjectName
 from armillary_core.domain.token import Caller, Right
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.clock import Clock
@@ -102,15 +103,18 @@ class Enrich:
         far as the caller may see them. Raises InvalidRequestError when there is no flag."""
         _require_enrich(caller)
         document = self._resolve.document(doc, caller)
-        cleared = self._catalogue.cards.clear_divergence(document.pk)
-        if not cleared:
+        visible = set(self._resolve.names(caller))
+        former = self._former_copies(document, visible)
+        if not former or not self._catalogue.cards.clear_divergence(document.pk):
             raise InvalidRequestError(
                 f'{document.id} has no divergence to accept. list_docs(state="diverged") lists those that have.'
             )
         self._changed()
-        visible = set(self._resolve.names(caller))
-        former = self._catalogue.documents.by_pk(cleared)
-        return document, [other for other in former.values() if other.project in visible]
+        return document, former
+
+    def _former_copies(self, document: Document, visible: Container[ProjectName]) -> list[Document]:
+        flags = self._catalogue.ingest.diverged(document.project).get(document.pk, ())
+        return [other for other in self._catalogue.documents.by_pk(flags).values() if other.project in visible]
 
     def _checked(self, change: CardChange, document: Document) -> CardChange:
         if change.is_empty:

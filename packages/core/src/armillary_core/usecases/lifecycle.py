@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from armillary_core.domain.ingest import FoundFile, Listing
+from armillary_core.domain.ingest import FoundFile, Listing, Skipped, SkipRule
 from armillary_core.domain.project import Project
 from armillary_core.ports.catalogue.ingest import Known
 
 HOLD_SHARE = 0.30
 HOLD_COUNT = 20
+
+NOTHING = hashlib.sha256(b"").hexdigest()  # empty files are no copies of one another
+
+_LEFT_OUT = frozenset(  # by whom it was decided: the owner
+    {
+        SkipRule.GITIGNORE,
+        SkipRule.JUNK_DIR,
+        SkipRule.IGNORE_DIRS,
+        SkipRule.IGNORE_FILES,
+        SkipRule.NOT_INCLUDED,
+        SkipRule.HIDDEN,
+        SkipRule.SECRET,
+        SkipRule.TOO_LARGE,
+        SkipRule.LINKED_WORKTREE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +59,51 @@ def compare(known: Iterable[Known], found: Iterable[FoundFile], *, verify_before
     return Difference(tuple(new), tuple(changed), unchanged, tuple(row for row in by_path.values() if row.present))
 
 
-def hold_reason(project: Project, listing: Listing, *, present_before: int, lost: int) -> str | None:
-    """Why a scan must not delete, or None. `lost` leaves out documents whose content is still there elsewhere."""
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Documents that a scan did not find, by what that means."""
+
+    gone: tuple[Known, ...] = ()  # to be taken away unless the project is held
+    lost: int = 0  # of these, how many nobody left out and whose content is nowhere else
+    unreadable: int = 0  # of these, how many lie in folders that could not be read
+
+
+def sort_absent(absent: Iterable[Known], skipped: Iterable[Skipped], still_there: Collection[str]) -> Absent:
+    """A file that may not be read just now is not gone. What the owner's rules leave out, or what is still there under
+    another name (`still_there`: content hashes), is gone and no loss."""
+    rows = tuple(absent)
+    if not rows:
+        return Absent()
+    rules = {row.path: row.rule for row in skipped}
+    gone: list[Known] = []
+    lost = unreadable = 0
+    for row in rows:
+        if rules.get(row.path) is SkipRule.UNREADABLE:
+            continue
+        gone.append(row)
+        rule = rules.get(row.path) or next((rules[above] for above in _folders(row.path) if above in rules), None)
+        if rule is SkipRule.UNREADABLE:
+            unreadable += 1
+        elif rule not in _LEFT_OUT and row.content_hash not in still_there:
+            lost += 1
+    return Absent(tuple(gone), lost, unreadable)
+
+
+def _folders(path: bytes) -> Iterator[bytes]:
+    """Every folder above, as rows of skipped folders are written."""
+    while (cut := path.rstrip(b"/").rfind(b"/")) >= 0:
+        path = path[: cut + 1]
+        yield path
+
+
+def hold_reason(
+    project: Project, listing: Listing, *, present_before: int, lost: int, unreadable: int = 0
+) -> str | None:
+    """Why a scan must not delete, or None; `lost` and `unreadable` as in Absent."""
+    if unreadable:
+        return f"{len(listing.errors)} folder(s) could not be read ({', '.join(listing.errors[:1])})"
     if lost == 0:
         return None
-    if listing.errors:
-        return f"{len(listing.errors)} folder(s) could not be read ({listing.errors[0]})"
     if not listing.files:
         return f"the folder holds no document any more ({present_before} before)"
     if project.device is not None and listing.device != project.device and lost * 2 > present_before:
@@ -111,7 +167,7 @@ def find_divergence(
             flags[pk] = left if mine is not None else ()
     new: list[int] = []
     for pk, (before, now) in changed.items():
-        if before == now:
+        if before in (now, NOTHING):
             continue
         former = sorted(other for other in kept.get(before, ()) if other != pk)
         if not former:

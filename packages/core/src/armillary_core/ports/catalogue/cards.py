@@ -25,6 +25,7 @@ class CardListing:
     sort: str = "path"  # path | date | title; undated last
     limit: int = 50
     offset: int = 0
+    seen: tuple[ProjectName, ...] | None = None  # diverged means from a document of these projects; None = of any
     after: tuple[ProjectName, bytes] | None = None  # only what follows this (project, path); for sort=path
 
 

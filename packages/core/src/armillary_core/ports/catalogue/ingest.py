@@ -24,6 +24,7 @@ class Known:
     pending: bool  # extraction must run again (never ran, retryable failure, extractor changed)
     verified_at: float = 0.0  # when its bytes were last hashed
     first_seen: float = 0.0  # when the document was first stored; later than the last good scan = new
+    hash_before: str | None = None  # its content hash at the last conclusion, when another was stored since
 
 
 class IngestStore(Protocol):
@@ -54,6 +55,9 @@ class IngestStore(Protocol):
 
     def diverged(self, project: ProjectName | None = None) -> dict[int, tuple[int, ...]]:
         """Every document with a divergence flag and the pks it diverged from."""
+
+    def forget_hashes_before(self, pks: Iterable[int]) -> None:
+        """The change of content of these documents was concluded."""
 
     def reset_enrichment(self, project: ProjectName) -> int:
         """Drop all enrichment of a project (rebuild); its history keeps a line that says so. Returns how many."""

@@ -42,7 +42,8 @@ class ProjectStore(Protocol):
         """Remove a project, its documents, cards and enrichment; engines hear of it through the outbox."""
 
     def counts(self, names: Sequence[ProjectName]) -> dict[ProjectName, ProjectCounts]:
-        """Counts per project (one pass); projects without documents are there with zeros."""
+        """Counts per project (one pass); projects without documents are there with zeros. `diverged` counts only what
+        diverged from documents of these projects."""
 
     def types(self, names: Sequence[ProjectName]) -> dict[str, int]:
         """Document types in use (enrichment first, base layer else) with their counts."""

@@ -44,7 +44,8 @@ class SqliteIngest(IngestStore):
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT pk, path, size, mtime_ns, inode, content_hash, present, enrichment, pending, verified_at, "
-                "first_seen FROM document WHERE project = (SELECT id FROM project WHERE name = ?) ORDER BY path",
+                "first_seen, hash_before FROM document WHERE project = (SELECT id FROM project WHERE name = ?) "
+                "ORDER BY path",
                 (project,),
             )
             return [_known_of(row) for row in rows]
@@ -123,6 +124,15 @@ class SqliteIngest(IngestStore):
                 (project, project),
             )
             return {pk: tuple(json.loads(names)) for pk, names in rows}
+
+    @override
+    def forget_hashes_before(self, pks: Iterable[int]) -> None:
+        for batch in batches(pks, 2000):
+            with self._database.write() as connection:
+                connection.execute(
+                    "UPDATE document SET hash_before = NULL WHERE pk IN (SELECT value FROM json_each(?))",
+                    (json_list(batch),),
+                )
 
     @override
     def reset_enrichment(self, project: ProjectName) -> int:
@@ -219,7 +229,7 @@ def _forget_enrichment(
 
 
 def _known_of(row: tuple[Any, ...]) -> Known:
-    pk, path, size, mtime_ns, inode, content_hash, present, enrichment, pending, verified_at, first_seen = row
+    pk, path, size, mtime_ns, inode, content_hash, present, enrichment, pending, verified_at, first_seen, before = row
     return Known(
         pk,
         path,
@@ -230,6 +240,7 @@ def _known_of(row: tuple[Any, ...]) -> Known:
         pending == 1,
         verified_at,
         first_seen,
+        unpack_hash(before),
     )
 
 

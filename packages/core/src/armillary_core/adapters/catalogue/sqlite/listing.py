@@ -22,12 +22,23 @@ _ORDERS = {
 }
 
 
+def diverged_from_one_of(projects: str) -> str:
+    """Condition over `document d`: its flag names a document of these projects."""
+    return (
+        "EXISTS (SELECT 1 FROM json_each(d.diverged_from) former JOIN document o ON o.pk = former.value "
+        f"WHERE o.project IN {projects})"
+    )
+
+
 def compile_listing(listing: CardListing) -> tuple[str, list[Parameter], str]:
     """Condition over `document d`, its parameters, and an order over `document d` and `project p`."""
     conditions = [f"d.project IN {NAMED_PROJECTS}"]
     parameters: list[Parameter] = [json_list(listing.projects)]
     if listing.state is not None:
         conditions.append(_STATES.get(listing.state, "0"))
+        if listing.state == "diverged" and listing.seen is not None:
+            conditions.append(diverged_from_one_of(NAMED_PROJECTS))
+            parameters.append(json_list(listing.seen))
     for column, value in (("type", listing.type), ("locale", listing.locale), ("version", listing.version)):
         if value is not None:
             conditions.append(f"d.{column} = ?")

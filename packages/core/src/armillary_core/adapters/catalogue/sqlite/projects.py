@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from armillary_core.adapters.catalogue.sqlite.codec import clean_or_none, pack_json, signed, unsigned
 from armillary_core.adapters.catalogue.sqlite.connection import Database
+from armillary_core.adapters.catalogue.sqlite.listing import diverged_from_one_of
 from armillary_core.adapters.catalogue.sqlite.memo import RevisionMemo
 from armillary_core.adapters.catalogue.sqlite.removal import short_batches, take_documents
 from armillary_core.adapters.catalogue.sqlite.rows import NAMED_PROJECTS, json_list
@@ -133,11 +134,12 @@ class SqliteProjects(ProjectStore):
             rows = connection.execute(
                 "SELECT p.name, count(d.pk), sum(d.present AND d.enrichment = 0), "
                 "sum(d.present AND d.enrichment = 1), sum(d.present AND d.enrichment = 2), sum(NOT d.present), "
-                "sum(d.present AND d.diverged_from IS NOT NULL), sum(d.present AND d.state = 'failed'), "
+                f"sum(d.present AND d.diverged_from IS NOT NULL AND {diverged_from_one_of(NAMED_PROJECTS)}), "
+                "sum(d.present AND d.state = 'failed'), "
                 "(SELECT count(*) FROM skipped s WHERE s.project = p.id), sum(d.chapters), sum(d.chunks) "
                 "FROM project p LEFT JOIN document d ON d.project = p.id "
                 "WHERE p.name IN (SELECT value FROM json_each(?)) GROUP BY p.id ORDER BY p.name",
-                (json_list(names),),
+                (json_list(names), json_list(names)),
             )
             return {ProjectName(row[0]): ProjectCounts(*(value or 0 for value in row[1:])) for row in rows}
 

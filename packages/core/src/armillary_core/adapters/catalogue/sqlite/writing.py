@@ -37,7 +37,8 @@ UPDATE document SET
     path = ?, size = ?, mtime_ns = ?, inode = ?, verified_at = ?, present = 1, pending = ?, state = ?, revision = ?,
     content_revision = ?, card_revision = ?, chapters = ?, chunks = ?, lines = ?, content_hash = ?, extraction = ?,
     media_type = ?, charset = ?, language = ?, locale = ?, version = ?, type = ?, date = ?, title = ?,
-    title_order = ?, reason = ? WHERE pk = ?
+    title_order = ?, reason = ?, hash_before = CASE WHEN present AND content_hash <> ? THEN
+    coalesce(hash_before, content_hash) ELSE hash_before END WHERE pk = ?
 """
 
 
@@ -120,7 +121,7 @@ def _replace(
         if old is None:
             inserts.append((*row, pk, project, now))
         else:
-            updates.append((*row, pk))
+            updates.append((*row, one.content_hash, pk))
             _take(connection, change, old)
             if old.enriched:
                 enriched.append(pk)
