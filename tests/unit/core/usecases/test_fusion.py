@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from armillary_core.domain.chunk import CARD_ORDINAL, chunk_key
 from armillary_core.domain.query import Hit, MatchClass, NameHit
-from armillary_core.usecases.fusion import Found, Fusion, Tier, chapter_of, fuse, normalised, spread
+from armillary_core.usecases.fusion import Found, Fusion, Tier, chapter_of, fuse, normalised, one_each, spread
 from armillary_core.usecases.search_policy import SearchPolicy
 
 POLICY = SearchPolicy()
@@ -157,11 +158,18 @@ def test_scores_that_differ_by_rounding_are_equal() -> None:
     assert order(fused(found, ranks={1: 0, 2: 1})) == [1, 2, 3]
 
 
-def test_a_few_passages_of_one_document_come_before_the_rest_of_them() -> None:
-    words = [hit(1, 10 - ordinal / 10, ordinal) for ordinal in range(6)] + [hit(2, 5), hit(3, 1)]
-    places = spread(fused(Found(words=words)).places, per_document=2)
-    assert [place.pk for place in places] == [1, 1, 2, 3, 1, 1, 1, 1]
-    assert [place.pk for place in spread(places, per_document=1, drop=True)] == [1, 2, 3]
+def test_further_passages_of_one_document_give_way_to_others() -> None:
+    words = [hit(1, 10 - ordinal / 10, ordinal) for ordinal in range(6)] + [hit(2, 9), hit(3, 8.5), hit(4, 0)]
+    policy = replace(POLICY, free_per_document=2, crowding=0.1, max_per_document=4)
+    places = spread(fused(Found(words=words)).places, policy=policy)
+    assert [place.pk for place in places] == [1, 1, 2, 1, 3, 1, 4, 1, 1]
+    assert [place.pk for place in one_each(places)] == [1, 2, 3, 4]
+
+
+def test_without_rivals_one_document_fills_the_page() -> None:
+    words = [hit(1, 10 - ordinal / 10, ordinal) for ordinal in range(9)]
+    places = spread(fused(Found(words=words)).places, policy=POLICY)
+    assert [place.ordinal for place in places] == list(range(9))
 
 
 @given(
@@ -177,8 +185,6 @@ def test_the_order_does_not_depend_on_the_order_of_hits(
 
     one = Found(hits(words), hits(meaning), [NameHit(1, None, MatchClass.WORDS, 0.5)])
     shuffled = random.Random(seed)
-    other = Found(
-        shuffled.sample(one.words, len(one.words)), shuffled.sample(one.meaning, len(one.meaning)), one.names
-    )
+    other = Found(shuffled.sample(one.words, len(one.words)), shuffled.sample(one.meaning, len(one.meaning)), one.names)
     assert fused(one).places == fused(other).places
     assert all(place.score <= 1 + POLICY.names_bonus for place in fused(one).places)

@@ -117,16 +117,21 @@ def normalised(hits: Sequence[Hit]) -> list[float]:
     return [(score - low) / span for score in scores] if span > 0 else [1.0] * len(scores)
 
 
-def spread(places: Sequence[Place], *, per_document: int, drop: bool = False) -> list[Place]:
-    """At most so many places of one document before all others had their turn; what is more comes last, or not at
-    all with `drop`."""
-    first: list[Place] = []
-    rest: list[Place] = []
+def spread(places: Sequence[Place], *, policy: SearchPolicy) -> list[Place]:
+    """A few places of one document at their own score; each further one has to be better by `crowding` more than the
+    one before to stand where it stood; what is beyond the most of one document comes after all others."""
     seen: dict[int, int] = {}
-    for place in places:
+    ranked: list[tuple[bool, int, float, int, Place]] = []
+    for number, place in enumerate(places):
         count = seen[place.pk] = seen.get(place.pk, 0) + 1
-        (first if count <= per_document else rest).append(place)
-    return first if drop else first + rest
+        loss = policy.crowding * max(0, count - policy.free_per_document)
+        ranked.append((count > policy.max_per_document, place.tier, round(place.below + loss, _DIGITS), number, place))
+    return [place for *_, place in sorted(ranked)]
+
+
+def one_each(places: Sequence[Place]) -> list[Place]:
+    """The best place of each document."""
+    return [place for place in places if place.is_first]
 
 
 def chapter_of(fusion: Fusion, place: Place) -> int | None:

@@ -33,7 +33,7 @@ from armillary_core.text.matches import Finder
 from armillary_core.text.query import Question, classify, read_question
 from armillary_core.text.scripts import is_other_script, script_of_language
 from armillary_core.usecases.coverage import Coverage
-from armillary_core.usecases.fusion import Found, Place, chapter_of, fuse, spread
+from armillary_core.usecases.fusion import Found, Place, chapter_of, fuse, one_each, spread
 from armillary_core.usecases.legs import FoundByMeaning, FoundByName, FoundByWords, guarded, off, report, run_legs
 from armillary_core.usecases.narrowing import filter_of
 from armillary_core.usecases.notes import notes_of, unheld
@@ -248,8 +248,7 @@ class Search:
             policy=policy,
             settled=query.offset + query.limit,
         )
-        per_document = policy.max_per_document if query.scope is Scope.CONTENT else 1
-        places = spread(fusion.places, per_document=per_document, drop=query.scope is not Scope.CONTENT)
+        places = spread(fusion.places, policy=policy) if query.scope is Scope.CONTENT else one_each(fusion.places)
         places, notes = self._lifted(places, prepared.question)
         scores = Scores(prepared.wording.best, _facts(prepared.model), policy)
         spots = [
@@ -277,10 +276,10 @@ class Search:
         quoted = sum(phrase.count(" ") + 1 for phrase in question.phrases)
         phrases = [pattern for phrase in question.phrases if (pattern := words_in_a_row(phrase)) is not None]
         if phrases and quoted >= policy.quoted_share * (question.text.count(" ") + 1):
-            places, is_held = lift_verbatim(places, phrases, self._catalogue, most=policy.quoted_places)
+            places, is_held = lift_verbatim(places, phrases, self._catalogue, most=policy.quoted_places, anywhere=True)
             return places, () if is_held else (unheld(question.phrases),)
         if question.text.count(" ") + 1 >= policy.line_words and (line := words_in_a_row(question.text)) is not None:
-            places, _ = lift_verbatim(places, [line], self._catalogue, most=policy.line_places)
+            places, _ = lift_verbatim(places, [line], self._catalogue, most=policy.line_places, anywhere=False)
         return places, ()
 
     def _weights(self, pks: Iterable[int], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:

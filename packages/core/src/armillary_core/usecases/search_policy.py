@@ -56,7 +56,9 @@ class SearchPolicy:
     name_shares: Mapping[MatchClass, float] = field(default_factory=_name_shares)
     exact_name: float = 0.9  # from this score on, an exact match is one of a title, file name or path
     exact_chapters: int = 10  # a chapter name that more documents have says nothing
-    max_per_document: int = 3  # passages, while other documents have some
+    free_per_document: int = 3  # passages at their own score
+    crowding: float = 0.1  # what each further one of the same document loses more than the one before
+    max_per_document: int = 5  # while other documents have some
     quoted_share: float = 0.5  # of the question's words; in quotes among more, something is an example
     quoted_places: int = 50  # looked at for what stood in quotes
     line_words: int = 4  # a question of so many words may be a line of a document

@@ -34,7 +34,7 @@ from armillary_core.text.cards import text_of_card
 from armillary_core.text.matches import Finder
 from armillary_core.text.tokens import count_tokens
 from armillary_core.usecases.coverage import Coverage
-from armillary_core.usecases.fusion import Found, fuse, spread
+from armillary_core.usecases.fusion import Found, fuse, one_each
 from armillary_core.usecases.legs import LegOff, guarded, report
 from armillary_core.usecases.narrowing import within
 from armillary_core.usecases.passages import Passages, Spot
@@ -190,7 +190,7 @@ class FindSimilar:
             policy=self._policy,
             settled=limit,
         )
-        places = spread(fusion.places, per_document=1, drop=True)
+        places = one_each(fusion.places)
         scores = Scores(best_score(asked.tokens.values()), model, self._policy)
         spots = [Spot(place.pk, place.ordinal, None, score=scores.of(fusion, place)) for place in places[:limit]]
         notes = () if places else (_why_nothing(asked),)

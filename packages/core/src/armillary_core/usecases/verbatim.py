@@ -24,27 +24,26 @@ def words_in_a_row(text: str) -> re.Pattern[str] | None:
 
 
 def lift_verbatim(
-    places: Sequence[Place], patterns: Sequence[re.Pattern[str]], catalogue: Catalogue, *, most: int
+    places: Sequence[Place], patterns: Sequence[re.Pattern[str]], catalogue: Catalogue, *, most: int, anywhere: bool
 ) -> tuple[list[Place], bool]:
-    """Of the first `most` places those whose chunk holds every pattern come first, after exact names, then those whose
-    document does; and whether any holds them."""
+    """Of the first `most` places those whose chunk holds every pattern come first, after exact names, then with
+    `anywhere` those whose document does; and whether any holds them."""
     looked_at = places[:most]
     texts = catalogue.documents.texts({place.pk for place in looked_at})
+    whole = {pk: anywhere and _holds(text, patterns) for pk, text in texts.items()}
     ranks: list[int] = []
     for place in looked_at:
         text = texts.get(place.pk, "")
         chunk = catalogue.documents.chunk(place.pk, max(place.ordinal, 0))
-        ranks.append(_rank(text, chunk, patterns))
+        ranks.append(0 if _chunk_holds(text, chunk, patterns) else 1 if whole.get(place.pk) else 2)
     order = sorted(
         range(len(looked_at)), key=lambda number: (min(looked_at[number].tier, Tier.SCORED), ranks[number], number)
     )
     return [*(looked_at[number] for number in order), *places[most:]], min(ranks, default=2) < 2
 
 
-def _rank(text: str, chunk: Chunk | None, patterns: Sequence[re.Pattern[str]]) -> int:
-    if chunk is not None and _holds(f"{chunk.breadcrumb}\n{text[chunk.start : chunk.end]}", patterns):
-        return 0
-    return 1 if _holds(text, patterns) else 2
+def _chunk_holds(text: str, chunk: Chunk | None, patterns: Sequence[re.Pattern[str]]) -> bool:
+    return chunk is not None and _holds(f"{chunk.breadcrumb}\n{text[chunk.start : chunk.end]}", patterns)
 
 
 def _holds(text: str, patterns: Sequence[re.Pattern[str]]) -> bool:
