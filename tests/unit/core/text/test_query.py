@@ -71,7 +71,12 @@ def test_one_letter_digit_or_symbol_is_something_to_look_for(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "script"),
-    [("spring tides", Script.LATIN), ("весенние приливы", Script.CYRILLIC), ("潮汐表", Script.HAN), ("42", Script.NONE)],
+    [
+        ("spring tides", Script.LATIN),
+        ("весенние приливы", Script.CYRILLIC),
+        ("潮汐表", Script.HAN),
+        ("42", Script.NONE),
+    ],
 )
 def test_the_script_is_told(text: str, script: Script) -> None:
     assert read(text).script is script

@@ -41,6 +41,29 @@ class _Region:
     spans: tuple[tuple[int, int, int], ...]  # chapter ordinal, start, end
 
 
+class Texts:
+    """Texts and chunks of some documents, each read once for an answer."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._documents = catalogue.documents
+        self._texts: dict[int, str] = {}
+        self._chunks: dict[tuple[int, int], Chunk | None] = {}
+
+    def texts(self, pks: Iterable[int]) -> Mapping[int, str]:
+        """Of these documents at least; "" where there is none."""
+        missing = {pk for pk in pks if pk not in self._texts}
+        if missing:
+            self._texts |= dict.fromkeys(missing, "") | self._documents.texts(missing)
+        return self._texts
+
+    def chunk(self, pk: int, ordinal: int) -> Chunk | None:
+        """The chunk, or the first one for a document's lead (-1)."""
+        key = (pk, max(ordinal, 0))
+        if key not in self._chunks:
+            self._chunks[key] = self._documents.chunk(*key)
+        return self._chunks[key]
+
+
 class Passages:
     """Loads what the catalogue knows of some places and picks the text to show."""
 
@@ -48,25 +71,29 @@ class Passages:
         self._catalogue = catalogue
         self._policy = policy
 
-    def load(self, spots: Sequence[Spot], finder: Finder, *, visible: Sequence[ProjectName]) -> list[Passage]:
+    def load(
+        self, spots: Sequence[Spot], finder: Finder, *, visible: Sequence[ProjectName], read: Texts | None = None
+    ) -> list[Passage]:
         """A passage for each place, in order; `visible` bounds the copies that are named. What vanished meanwhile is
         left out."""
+        read = read or Texts(self._catalogue)
         pks = list(dict.fromkeys(spot.pk for spot in spots))
         if not pks:
             return []
         cards = self._catalogue.cards.by_pk(pks)
-        texts = self._catalogue.documents.texts(pks)
+        texts = read.texts(pks)
         copies = self._copies(cards.values(), visible)
-        outlines: dict[int, list[Chapter]] = {}
+        outlines: dict[int, dict[int, Chapter]] = {}
         passages: list[Passage] = []
         for spot in spots:
             pk = spot.pk
             card = cards.get(pk)
-            if card is None:
+            if card is None or not card.document.present:
                 continue
             if pk not in outlines:
-                outlines[pk] = self._catalogue.documents.chapters(pk)
-            passages.append(self._passage(spot, card, texts.get(pk) or "", outlines[pk], finder, copies.get(pk, ())))
+                outlines[pk] = {chapter.ordinal: chapter for chapter in self._catalogue.documents.chapters(pk)}
+            region = self._region(spot, texts[pk], outlines[pk], read)
+            passages.append(self._passage(spot, card, texts[pk], outlines[pk], region, finder, copies.get(pk, ())))
         return passages
 
     def rank_by_path(self, pks: Sequence[int]) -> dict[int, int]:
@@ -89,19 +116,18 @@ class Passages:
         spot: Spot,
         card: Card,
         text: str,
-        outline: Sequence[Chapter],
+        outline: Mapping[int, Chapter],
+        region: _Region,
         finder: Finder,
         also_in: tuple[DocumentId, ...],
     ) -> Passage:
         document = card.document
-        by_ordinal = {chapter.ordinal: chapter for chapter in outline}
         chapter: Chapter | None = None
         stretch = Stretch(0, 0)
         matches: list[Match] = []
         if text.strip():
-            region = self._region(spot, text, by_ordinal)
             matches = finder.find(text, region.start, region.end, language=document.language)
-            chapter, stretch = self._choose(text, region, by_ordinal, matches, finder)
+            chapter, stretch = self._choose(text, region, outline, matches, finder)
         shown = text[stretch.start : stretch.end]
         return Passage(
             document=document.id,
@@ -126,13 +152,13 @@ class Passages:
             explain=spot.explain,
         )
 
-    def _region(self, spot: Spot, text: str, outline: Mapping[int, Chapter]) -> _Region:
+    def _region(self, spot: Spot, text: str, outline: Mapping[int, Chapter], read: Texts) -> _Region:
         if spot.chapter is not None and spot.chapter in outline:
             chapter = outline[spot.chapter]
             return _Region(chapter.start, chapter.end, ((chapter.ordinal, chapter.start, chapter.end),))
-        chunk = self._catalogue.documents.chunk(spot.pk, max(spot.ordinal, 0))
+        chunk = read.chunk(spot.pk, spot.ordinal)
         if chunk is None and spot.ordinal > 0:  # the index is a step behind
-            chunk = self._catalogue.documents.chunk(spot.pk, 0)
+            chunk = read.chunk(spot.pk, 0)
         if chunk is None or chunk.end > len(text):
             return _Region(0, min(len(text), self._policy.stretch_chars), ())
         return self._around(chunk, outline)

@@ -37,7 +37,7 @@ from armillary_core.usecases.fusion import Found, Place, chapter_of, fuse, one_e
 from armillary_core.usecases.legs import FoundByMeaning, FoundByName, FoundByWords, guarded, off, report, run_legs
 from armillary_core.usecases.narrowing import filter_of
 from armillary_core.usecases.notes import notes_of, unheld
-from armillary_core.usecases.passages import Passages, Spot
+from armillary_core.usecases.passages import Passages, Spot, Texts
 from armillary_core.usecases.resolve import Resolve, shown
 from armillary_core.usecases.scores import Scores
 from armillary_core.usecases.search_policy import SearchPolicy
@@ -249,7 +249,8 @@ class Search:
             settled=query.offset + query.limit,
         )
         places = spread(fusion.places, policy=policy) if query.scope is Scope.CONTENT else one_each(fusion.places)
-        places, notes = self._lifted(places, prepared.question)
+        read = Texts(self._catalogue)
+        places, notes = self._lifted(places, prepared.question, read)
         scores = Scores(prepared.wording.best, _facts(prepared.model), policy)
         spots = [
             Spot(
@@ -262,13 +263,13 @@ class Search:
             for place in places[query.offset : query.offset + query.limit]
         ]
         return _Shown(
-            passages=self._passages.load(spots, Finder(prepared.wording.tokens), visible=prepared.visible),
+            passages=self._passages.load(spots, Finder(prepared.wording.tokens), visible=prepared.visible, read=read),
             total=len(places),
             is_relevant=scores.is_relevant(found),
             notes=notes,
         )
 
-    def _lifted(self, places: list[Place], question: Question) -> tuple[list[Place], tuple[str, ...]]:
+    def _lifted(self, places: list[Place], question: Question, read: Texts) -> tuple[list[Place], tuple[str, ...]]:
         """Word for word before words here and there: for what stands in quotes, and for a whole line that was typed."""
         if not places:
             return places, ()
@@ -276,10 +277,10 @@ class Search:
         quoted = sum(phrase.count(" ") + 1 for phrase in question.phrases)
         phrases = [pattern for phrase in question.phrases if (pattern := words_in_a_row(phrase)) is not None]
         if phrases and quoted >= policy.quoted_share * (question.text.count(" ") + 1):
-            places, is_held = lift_verbatim(places, phrases, self._catalogue, most=policy.quoted_places, anywhere=True)
+            places, is_held = lift_verbatim(places, phrases, read, most=policy.quoted_places, anywhere=True)
             return places, () if is_held else (unheld(question.phrases),)
         if question.text.count(" ") + 1 >= policy.line_words and (line := words_in_a_row(question.text)) is not None:
-            places, _ = lift_verbatim(places, [line], self._catalogue, most=policy.line_places, anywhere=False)
+            places, _ = lift_verbatim(places, [line], read, most=policy.line_places, anywhere=False)
         return places, ()
 
     def _weights(self, pks: Iterable[int], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:

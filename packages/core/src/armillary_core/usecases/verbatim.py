@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from armillary_core.domain.chunk import Chunk
-from armillary_core.ports.catalogue import Catalogue
 from armillary_core.text.folding import MARKS, fold
 from armillary_core.usecases.fusion import Place, Tier
+from armillary_core.usecases.passages import Texts
 
 _WORD: Final = re.compile(rf"[\w{MARKS}]+")
 _BETWEEN: Final = r"[\W_]+"
@@ -24,18 +24,18 @@ def words_in_a_row(text: str) -> re.Pattern[str] | None:
 
 
 def lift_verbatim(
-    places: Sequence[Place], patterns: Sequence[re.Pattern[str]], catalogue: Catalogue, *, most: int, anywhere: bool
+    places: Sequence[Place], patterns: Sequence[re.Pattern[str]], read: Texts, *, most: int, anywhere: bool
 ) -> tuple[list[Place], bool]:
     """Of the first `most` places those whose chunk holds every pattern come first, after exact names, then with
     `anywhere` those whose document does; and whether any holds them."""
     looked_at = places[:most]
-    texts = catalogue.documents.texts({place.pk for place in looked_at})
-    whole = {pk: anywhere and _holds(text, patterns) for pk, text in texts.items()}
+    pks = {place.pk for place in looked_at}
+    texts = read.texts(pks)
+    whole = {pk for pk in pks if anywhere and _holds(texts[pk], patterns)}
     ranks: list[int] = []
     for place in looked_at:
-        text = texts.get(place.pk, "")
-        chunk = catalogue.documents.chunk(place.pk, max(place.ordinal, 0))
-        ranks.append(0 if _chunk_holds(text, chunk, patterns) else 1 if whole.get(place.pk) else 2)
+        chunk = read.chunk(place.pk, place.ordinal)
+        ranks.append(0 if _chunk_holds(texts[place.pk], chunk, patterns) else 1 if place.pk in whole else 2)
     order = sorted(
         range(len(looked_at)), key=lambda number: (min(looked_at[number].tier, Tier.SCORED), ranks[number], number)
     )
