@@ -13,7 +13,7 @@ import structlog
 from armillary_core.bootstrap.container import Core
 from armillary_core.domain.errors import AppError, ProjectNotFoundError
 from armillary_core.domain.job import Job, JobKind, ReindexMode
-from armillary_core.domain.project import ProjectName, ProjectState
+from armillary_core.domain.project import ProjectName, ProjectSettings, ProjectState
 from armillary_core.ports.catalogue.outbox import Engine
 from armillary_indexer.errors import is_worth_retrying, retry_delay
 from armillary_indexer.jobs import JOBS
@@ -59,6 +59,7 @@ class Indexer:
         self._bells = {name: _Doorbell(asyncio.Event()) for name in ("schedule", "work", "embed", *Engine)}
         self._next_scan: dict[ProjectName, float] = {}
         self._roots: dict[ProjectName, str] = {}
+        self._scanned_as: dict[ProjectName, tuple[int, str, ProjectSettings]] = {}
 
     async def run(self) -> None:
         """Until stopped; what runs then is finished or handed back to the ledger."""
@@ -116,14 +117,16 @@ class Indexer:
     # -- scanning --------------------------------------------------------------------------------------------------
 
     async def _schedule(self) -> None:
-        """A scan at start, every ten minutes, and at once for a project that was just added."""
+        """A scan at start, every ten minutes, and at once for a project that was just added or set otherwise."""
         catalogue = self._core.catalogue
         while not self._stop.is_set():
             projects = await asyncio.to_thread(catalogue.projects.all)
             self._roots = {project.name: project.root for project in projects}
             now = self._core.clock.monotonic()
             for project in projects:
-                if now >= self._next_scan.get(project.name, 0.0):
+                wanted = (project.id, project.root, project.settings)
+                if now >= self._next_scan.get(project.name, 0.0) or self._scanned_as.get(project.name) != wanted:
+                    self._scanned_as[project.name] = wanted
                     await self._ask_scan(project.name, "schedule")
             for name in self._next_scan.keys() - self._roots.keys():
                 del self._next_scan[name]
@@ -194,8 +197,14 @@ class Indexer:
         except Exception as crashed:
             error = f"unexpected {type(crashed).__name__}; the log has the details"
             log.exception("job.crashed", job_id=job.id, project=job.project)
+        except asyncio.CancelledError:
+            await self._hand_back(job)
+            raise
         finally:
             heart.cancel()
+        if self._stop.is_set() and result and result.get("cancelled"):
+            await self._hand_back(job)
+            return
         await asyncio.to_thread(jobs.finish, job.id, at=clock.now(), error=error, result=result)
         if error is not None:
             await asyncio.to_thread(
@@ -203,6 +212,18 @@ class Indexer:
             )
         elif result and any(result.get(key) for key in ("new", "changed", "removed", "failed", "moved")):
             log.info("project.scanned", job_id=job.id, **{key: result[key] for key in sorted(result)})
+
+    async def _hand_back(self, job: Job) -> None:
+        """Whoever works next need not wait for the lease to run out."""
+        await asyncio.to_thread(
+            self._core.catalogue.jobs.heartbeat,
+            job.id,
+            worker=self._worker,
+            at=self._core.clock.now(),
+            done=0,
+            total=0,
+            lease_seconds=0.0,
+        )
 
     # -- engines ---------------------------------------------------------------------------------------------------
 
