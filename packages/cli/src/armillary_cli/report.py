@@ -30,15 +30,23 @@ class Bars:
 
     _progress: Progress | None = None
     _tasks: dict[str, TaskID] = field(default_factory=dict)
-    _said: dict[str, float] = field(default_factory=dict)
+    _said: dict[str, tuple[float, float]] = field(default_factory=dict)  # when, and how much was done then
 
     def update(self, what: str, done: int, total: int, *, unit: str = "") -> None:
         if is_terminal():
             self._draw(what, done, total)
-        elif time.monotonic() - self._said.setdefault(what, time.monotonic()) > LINE_SECONDS and 0 < done < total:
-            self._said[what] = time.monotonic()
+        elif self._is_worth_a_line(what, done, total):
             figures = f"{size(done)} of {size(total)}" if unit == "bytes" else f"{done:,} of {total:,}"
             say(f"  {what}: {figures}")
+
+    def _is_worth_a_line(self, what: str, done: int, total: int) -> bool:
+        """Some seconds after it began, and after every further tenth."""
+        now = time.monotonic()
+        then, share = self._said.setdefault(what, (now, 0.0))
+        if not 0 < done < total or now - then < LINE_SECONDS or done / total - share < 0.1:
+            return False
+        self._said[what] = (now, done / total)
+        return True
 
     def finish(self, what: str) -> None:
         self._said.pop(what, None)
