@@ -96,6 +96,7 @@ def test_the_script_is_told(text: str, script: Script) -> None:
         ("error[E0277]: the trait bound is not satisfied", QueryClass.ERROR_TEXT),
         ("bash: foo: command not found", QueryClass.ERROR_TEXT),
         ("Traceback (most recent call last)", QueryClass.ERROR_TEXT),
+        ("rsync: connection unexpectedly closed (0 bytes received so far)", QueryClass.ERROR_TEXT),
         ("fatal: not a git repository", QueryClass.ERROR_TEXT),
         ("connect ECONNREFUSED 127.0.0.1:5432", QueryClass.ERROR_TEXT),
         ("ошибка: файл не найден", QueryClass.ERROR_TEXT),
