@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from armillary_core.bootstrap.container import Core
 from armillary_core.domain.job import JobKind, JobState, ReindexMode
 from armillary_core.domain.project import ProjectName, ProjectSettings, ProjectState
 from armillary_core.domain.query import Mode
+from armillary_core.domain.token import LOCAL_OWNER
 from armillary_core.ports.watcher import Watcher
 from armillary_indexer import service
 from armillary_indexer.service import run_indexer
@@ -212,3 +214,33 @@ async def test_a_loop_that_fails_stops_no_other(product: Product, notes: Path) -
     product.add("notes", notes)
     async with indexing(replace(product.core, watcher=DeafWatcher())):
         await wait_for(finds(product, "spring tide", "notes::tides.md"))
+
+
+async def test_a_full_disk_pauses_indexing_and_nothing_else(
+    product: Product, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "ROOM_SECONDS", 0.1)
+    product.add("notes", notes)
+    room = [True]
+    async with indexing(replace(product.core, has_room=lambda: room[0])):
+        await wait_for(finds(product, "spring tide", "notes::tides.md"))
+        await wait_for(lambda: not product.core.catalogue.jobs.active())
+        room[0] = False
+        await asyncio.sleep(0.2)  # a job that had been claimed by then may run
+        write(notes, {"wind.md": "# Wind\n\nThe trade wind.\n"})
+        product.core.catalogue.jobs.add(JobKind.SCAN, NOTES, at=1.0)
+        product.enrich("notes::tides.md", summary="About sizygy")
+        await wait_for(finds(product, "sizygy", "notes::tides.md"))
+        (job,) = product.core.catalogue.jobs.active()
+        assert (job.state, job.attempts) == (JobState.WAITING, 0)
+        room[0] = True
+        await wait_for(finds(product, "trade wind", "notes::wind.md"))
+
+
+async def test_a_full_disk_is_a_problem_that_status_names(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert product.core.has_room()
+    assert product.core.health.report(LOCAL_OWNER).problems == ()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(10**9, 10**9, 5 * 1024**2))
+    assert not product.core.has_room()
+    (problem,) = product.core.health.report(LOCAL_OWNER).problems
+    assert problem.startswith("The disk of the data folder is full (5 MB free): indexing waits")

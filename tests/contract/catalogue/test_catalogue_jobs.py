@@ -107,3 +107,15 @@ def test_a_failed_job_keeps_the_reason_and_recent_ones_come_first(catalogue: Cat
     assert [job.id for job in catalogue.jobs.recent()] == [second.id, first.id]
     assert [job.id for job in catalogue.jobs.recent(limit=1)] == [second.id]
     assert catalogue.jobs.get(999) is None
+
+
+def test_a_clock_set_back_leaves_no_job_stuck(catalogue: Catalogue) -> None:
+    hour = 3600.0
+    job = catalogue.jobs.add(JobKind.SCAN, NOTES, at=2 * hour)
+    catalogue.jobs.claim(worker="dead", at=2 * hour, lease_seconds=10)
+
+    again = catalogue.jobs.claim(worker="b", at=hour, lease_seconds=10)
+
+    assert again is not None
+    assert (again.id, again.attempts) == (job.id, 2)
+    assert catalogue.jobs.claim(worker="c", at=hour + 1, lease_seconds=10) is None

@@ -6,12 +6,13 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
 
 from armillary_core.bootstrap.container import Core
-from armillary_core.domain.errors import AppError, ProjectNotFoundError
+from armillary_core.domain.errors import AppError, BackendError, ProjectNotFoundError
 from armillary_core.domain.job import Job, JobKind, ReindexMode
 from armillary_core.domain.project import ProjectName, ProjectSettings, ProjectState
 from armillary_core.ports.catalogue.outbox import Engine
@@ -28,6 +29,7 @@ HEARTBEAT_SECONDS = 1.0
 RESCAN_SECONDS = 600.0
 COUNT_SECONDS = 60.0
 TIDY_SECONDS = 900.0
+ROOM_SECONDS = 5.0  # how soon room on a full disk is noticed
 MAX_ATTEMPTS = 5  # a job that took its process down this often is given up
 
 
@@ -59,6 +61,7 @@ class Indexer:
         self._bells = {name: _Doorbell(asyncio.Event()) for name in ("schedule", "work", "embed", *Engine)}
         self._next_scan: dict[ProjectName, float] = {}
         self._roots: dict[ProjectName, str] = {}
+        self._is_full = False
         self._scanned_as: dict[ProjectName, tuple[int, str, ProjectSettings]] = {}
 
     async def run(self) -> None:
@@ -149,6 +152,8 @@ class Indexer:
         """Claim and run one job at a time."""
         jobs = self._core.catalogue.jobs
         while not self._stop.is_set():
+            if not await self._has_room():
+                continue
             job = await asyncio.to_thread(
                 jobs.claim, worker=self._worker, at=self._core.clock.now(), lease_seconds=LEASE_SECONDS
             )
@@ -161,6 +166,16 @@ class Indexer:
                 continue
             await self._run_job(job)
 
+    async def _has_room(self) -> bool:
+        """Whether the disk has room; a while later when it has none, so that what is left stays for cards."""
+        is_room = await asyncio.to_thread(self._core.has_room)
+        if is_room == self._is_full:
+            self._is_full = not is_room
+            log.warning("disk.full" if self._is_full else "disk.has_room", data=str(self._core.settings.data))
+        if not is_room:
+            await self._pause(ROOM_SECONDS)
+        return is_room
+
     async def _run_job(self, job: Job) -> None:
         jobs, clock = self._core.catalogue.jobs, self._core.clock
         counts = [0, 0]
@@ -169,15 +184,16 @@ class Indexer:
         async def beat() -> None:
             nonlocal alive
             while alive:
-                alive = await asyncio.to_thread(
-                    jobs.heartbeat,
-                    job.id,
-                    worker=self._worker,
-                    at=clock.now(),
-                    done=counts[0],
-                    total=counts[1],
-                    lease_seconds=LEASE_SECONDS,
-                )
+                with suppress(BackendError):  # the job itself meets it as well
+                    alive = await asyncio.to_thread(
+                        jobs.heartbeat,
+                        job.id,
+                        worker=self._worker,
+                        at=clock.now(),
+                        done=counts[0],
+                        total=counts[1],
+                        lease_seconds=LEASE_SECONDS,
+                    )
                 await asyncio.sleep(HEARTBEAT_SECONDS)
 
         async def progress(done: int, total: int) -> bool:
@@ -249,6 +265,8 @@ class Indexer:
         """Vectors for whatever lacks them, whenever there is a model; words come first."""
         outbox = self._core.catalogue.outbox
         while not self._stop.is_set():
+            if not await self._has_room():
+                continue
             if await asyncio.to_thread(outbox.count, Engine.CHUNKS) == 0 and await self._core.embed_missing.run_once():
                 continue
             await self._bells["embed"].wait(MODEL_SECONDS)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from armillary_core.adapters.clock import SystemClock
 from armillary_core.bootstrap.cards import open_cards
 from armillary_core.bootstrap.catalogue import open_catalogue
 from armillary_core.bootstrap.chunks import open_chunks
+from armillary_core.bootstrap.disk import has_room
 from armillary_core.bootstrap.embedding import model_choice, models_folder, open_embedder
 from armillary_core.bootstrap.source import open_extraction, open_source, open_watcher
 from armillary_core.bootstrap.usecases import health_of, projects_of
@@ -65,6 +67,7 @@ class Core:
     dispatcher: Dispatcher
     embed_missing: EmbedMissing
     completeness: Completeness
+    has_room: Callable[[], bool]  # on the disk of the data folder, for indexing to go on
 
 
 @asynccontextmanager
@@ -108,6 +111,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             dispatcher=Dispatcher(catalogue, cards, chunks, embedder),
             embed_missing=EmbedMissing(catalogue, embedder),
             completeness=Completeness(catalogue, cards, chunks, clock),
+            has_room=partial(has_room, settings.data),
         )
 
 

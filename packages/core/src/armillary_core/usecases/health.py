@@ -17,6 +17,7 @@ from armillary_core.usecases.embed import vector_languages
 
 FAILED_SHOWN = 50
 JOBS_SHOWN = 20
+LEAST_FREE_BYTES = 64 * 1024**2  # below this, indexing waits: what is left is for cards, which cannot be made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Health:
         projects = self._projects(visible, manages=manages)
         engines = tuple(self._engine(engine, names, sees_all=len(visible) == len(everything)) for engine in Engine)
         model = self._model(tuple(names))
+        disk = self._measure_disk() if manages and self._measure_disk else None
         return HealthReport(
             at=self._clock.now(),
             versions=self._versions,
@@ -126,8 +128,8 @@ class Health:
             model=model,
             active_jobs=tuple(job for job in self._catalogue.jobs.active() if job.project in names),
             recent_jobs=tuple(job for job in self._catalogue.jobs.recent(limit=JOBS_SHOWN) if job.project in names),
-            disk=self._measure_disk() if manages and self._measure_disk else None,
-            problems=tuple(_problems(projects, engines)),
+            disk=disk,
+            problems=tuple(_problems(projects, engines, disk)),
         )
 
     def _projects(self, visible: list[Project], *, manages: bool) -> tuple[ProjectHealth, ...]:
@@ -198,7 +200,9 @@ class Health:
         return ModelHealth(state="ready", name=facts.name, expected=expected, present=present, missing=missing)
 
 
-def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...]) -> list[str]:
+def _problems(
+    projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, ...], disk: DiskUse | None
+) -> list[str]:
     found = [
         f'Project "{project.name}" is {project.state}: {project.reason or "no reason kept"}'
         for project in projects
@@ -209,4 +213,9 @@ def _problems(projects: tuple[ProjectHealth, ...], engines: tuple[EngineHealth, 
             found.append(f"The index of {engine.engine} is incomplete; what is missing is sent again by itself.")
         if engine.given_up:
             found.append(f"The index of {engine.engine} refused {len(engine.given_up)} documents.")
+    if disk is not None and disk.free_bytes is not None and disk.free_bytes < LEAST_FREE_BYTES:
+        found.append(
+            f"The disk of the data folder is full ({disk.free_bytes // 1024**2} MB free): indexing waits until there "
+            f"are {LEAST_FREE_BYTES // 1024**2} MB. Search goes on."
+        )
     return found

@@ -18,10 +18,13 @@ _JOBS = (
     "SELECT id, kind, project, mode, state, done, total, attempts, error, created_at, started_at, finished_at, "
     "result, asked_by FROM job"
 )
+_LEASE_SECONDS = 30.0
 _KEPT = 2000  # older finished jobs are forgotten
-# A job whose lease ran out comes before a waiting one, so that a project never has two that run.
+# A job whose lease ran out comes before a waiting one, so that a project never has two that run. A lease that ends
+# later than any could is from a clock that was set back since.
 _CLAIMABLE = (
-    "SELECT id FROM job j WHERE (state = 'running' AND lease_until < ?) OR (state = 'waiting' AND NOT EXISTS "
+    "SELECT id FROM job j WHERE (state = 'running' AND (lease_until < ? OR lease_until > ?)) OR "
+    "(state = 'waiting' AND NOT EXISTS "
     "(SELECT 1 FROM job other WHERE other.state = 'running' AND other.project = j.project)) "
     "ORDER BY state = 'waiting', id LIMIT 1"
 )
@@ -59,12 +62,13 @@ class SqliteJobs(JobLedger):
             return _job_of(row)
 
     @override
-    def claim(self, *, worker: str, at: float, lease_seconds: float = 30) -> Job | None:
+    def claim(self, *, worker: str, at: float, lease_seconds: float = _LEASE_SECONDS) -> Job | None:
+        bounds = (at, at + 2 * max(lease_seconds, _LEASE_SECONDS))
         with self._database.read() as connection:  # asked every second: no write lock for a no
-            if connection.execute(_CLAIMABLE, (at,)).fetchone() is None:
+            if connection.execute(_CLAIMABLE, bounds).fetchone() is None:
                 return None
         with self._database.write() as connection:
-            row = connection.execute(_CLAIMABLE, (at,)).fetchone()
+            row = connection.execute(_CLAIMABLE, bounds).fetchone()
             if row is None:
                 return None
             connection.execute(
@@ -76,7 +80,7 @@ class SqliteJobs(JobLedger):
 
     @override
     def heartbeat(
-        self, job_id: int, *, worker: str, at: float, done: int, total: int, lease_seconds: float = 30
+        self, job_id: int, *, worker: str, at: float, done: int, total: int, lease_seconds: float = _LEASE_SECONDS
     ) -> bool:
         with self._database.write() as connection:
             return (
