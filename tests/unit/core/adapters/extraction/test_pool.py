@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import psutil
 import pytest
-from anyio import sleep
+from anyio import fail_after, sleep
 
 from armillary_core.adapters.extraction.pool import ExtractionLimits, WorkerPool
 from armillary_core.domain.errors import BackendUnavailableError
@@ -257,6 +258,34 @@ async def test_an_abandoned_run_leaves_no_worker_behind(hostile: WorkerPool, tmp
         break
     await running.aclose()
     assert all(indexed(row) for row in (await run(hostile, tasks[1:])).values())
+
+
+async def test_a_run_stopped_while_a_big_answer_arrives_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tasks = write(tmp_path, {"big.txt": "\n\n".join(f"paragraph {number} " * 8 for number in range(40_000))})
+    pool = WorkerPool(1, ExtractionLimits())
+    arrive = asyncio.StreamReader.feed_data
+    stopped = 0
+
+    def arrive_and_stop(reader: asyncio.StreamReader, data: bytes) -> None:
+        nonlocal stopped
+        arrive(reader, data)
+        if len(data) >= 1 << 15:  # in the middle of the answer, when its pipe is full
+            stopped += 1
+            if stopped == 1:
+                running.cancel()
+                for task in asyncio.all_tasks():  # the same iteration, as a busy loop has it
+                    if task.get_coro().__qualname__ == "WorkerPool._work":
+                        task.cancel()
+
+    monkeypatch.setattr(asyncio.StreamReader, "feed_data", arrive_and_stop)
+    running = asyncio.create_task(run(pool, tasks))
+    with fail_after(30):
+        await asyncio.wait([running])
+        await pool.close()
+    assert stopped
+    assert running.cancelled()
 
 
 async def test_idle_workers_end(tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ class _Process:
         self._stdin.close()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
+        # A big answer that nobody read keeps the pipe open, and with it the wait: read it away. (RuntimeError: its
+        # reader is still there and does that.)
+        with contextlib.suppress(RuntimeError):
+            while await self._stdout.read(1 << 20):
+                pass
         await self._process.wait()
         with contextlib.suppress(ConnectionError):
             await self._stdin.wait_closed()
@@ -218,7 +223,10 @@ class WorkerPool(Extraction):
     async def _drop(self, process: _Process) -> None:
         if process in self._working:
             self._working.discard(process)
-            await process.end()
+            ending = asyncio.create_task(process.end())
+            self._background.add(ending)
+            ending.add_done_callback(self._background.discard)
+            await asyncio.shield(ending)  # whoever stops waiting, the process is ended whole
 
     async def _reap(self) -> None:
         await asyncio.sleep(self._limits.idle_seconds)
