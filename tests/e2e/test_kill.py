@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from product import open_product
-from server import Server, wait_until
 
 from armillary_core.domain.card import CardEvent
 from armillary_core.domain.errors import AppError
 from armillary_core.domain.project import ProjectName
+from product import open_product
+from server import Server, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.enable_socket]
 

@@ -10,7 +10,6 @@ from armillary_core.ports.catalogue.outbox import Engine
 from armillary_core.ports.chunk_index import ChunkIndex
 from armillary_core.ports.clock import Clock
 
-
 RESEND_SECONDS = 600.0  # an engine that stays wrong is not sent everything every minute
 
 
