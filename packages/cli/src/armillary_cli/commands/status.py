@@ -38,6 +38,7 @@ def status(as_json: JsonOption = False, data: DataOption = None, config: ConfigO
 
 def _show(report: HealthReport, owner: Owner | None, data: str) -> None:
     from armillary_cli.console import bold, dim, say, say_table, size, tilde
+    from armillary_core.domain.project import ProjectState
 
     running = f"running at {owner.url} (process {owner.pid})" if owner else "not running; `armillary up` starts it"
     say(f"{bold('Armillary')} {report.versions.get('armillary', '')} is {running}")
@@ -49,6 +50,8 @@ def _show(report: HealthReport, owner: Owner | None, data: str) -> None:
             right=(2, 3, 4, 5),
         )
         for project in report.projects:
+            if project.reason and project.state is ProjectState.OK:  # other states are problems, told at the end
+                say(f"{project.name}: {project.reason}")
             if project.skipped:
                 rules = ", ".join(f"{count:,} {rule}" for rule, count in sorted(project.skipped.items()))
                 say(dim(f"{project.name} left out: {rules}"))
