@@ -60,7 +60,7 @@ async def run_one_process(settings: Settings, prepared: Prepared, bound: socket.
         reporter.listening(prepared.projects, prepared.added, str(settings.data))
         indexing = asyncio.create_task(run_indexer(core, stop=stop))
         following = asyncio.create_task(reporter.follow(core, stop))
-        fetching = asyncio.create_task(_bring_model(settings, reporter, stop))
+        fetching = asyncio.create_task(_bring_model(core, reporter, stop))
         stopping = asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({serving, indexing, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -82,11 +82,13 @@ async def _started(server: _Server, serving: asyncio.Task[None]) -> None:
         raise RuntimeError("the web server ended before it began")
 
 
-async def _bring_model(settings: Settings, reporter: Reporter, stop: asyncio.Event) -> None:
+async def _bring_model(core: Core, reporter: Reporter, stop: asyncio.Event) -> None:
+    settings = core.settings
     was_there = is_installed(settings)
     reason = await fetch_in_background(settings, stop=stop, progress=reporter.model_progress)
     if not stop.is_set():
         reporter.model_settled(reason, fetched=not was_there and is_installed(settings))
+        await core.embedder.query("ready")  # loads it now, so that the first question does not wait for that
 
 
 def _config(core: Core) -> uvicorn.Config:
