@@ -128,7 +128,7 @@ def _figure(
     return Figure(
         task=task.name,
         split=judged.split,
-        model=model or "none",
+        model="none" if mode is Mode.KEYWORD else model or "none",
         mode=mode,
         questions=score.questions if score else timing.questions,
         values=score.values if score else {},

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-COLUMNS = ("task", "split", "model", "mode", "questions", "ndcg@10", "recall@10", "recall@100", "mrr@10", "success@5")
+KEYS = ("task", "split", "model", "mode", "questions")
+# Sets that are judged by the characters of passages have the last two, all others the rest.
+METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "success@5", "recall@5", "precision@5")
+COLUMNS = (*KEYS, *METRICS)
 # What a model is called in the baselines, the exact one first.
 BASELINE_MODELS = {
     "bge-small-en-v1.5": ("bge-small-en-int8", "minilm-l6-int8"),
@@ -77,7 +80,7 @@ def read_figures(file: Path) -> dict[tuple[str, str, str, str], dict[str, float]
     with file.open(encoding="utf-8", newline="") as stream:
         return {
             (row["task"], row["split"], row["model"], row["mode"]): {
-                name: float(row[name]) for name in COLUMNS[5:] if row.get(name)
+                name: float(row[name]) for name in METRICS if row.get(name)
             }
             for row in csv.DictReader(stream, delimiter="\t")
         }
@@ -101,7 +104,7 @@ def write_figures(file: Path, figures: Iterable[Figure]) -> None:
                 [
                     *key,
                     questions.get(key, 0),
-                    *(f"{values[name]:.4f}" if name in values else "" for name in COLUMNS[5:]),
+                    *(f"{values[name]:.4f}" if name in values else "" for name in METRICS),
                 ]
             )
 
@@ -124,18 +127,19 @@ def table(figures: Sequence[Figure], baselines: Baselines, committed: Path) -> s
     for figure in figures:
         last = before.get((figure.task, figure.split, figure.model, figure.mode), {}).get("ndcg@10")
         keyword, hybrid = baselines.keyword(figure.task), baselines.hybrid(figure.task, figure.model)
-        main = figure.values.get("ndcg@10", figure.values.get("recall@5", 0.0))
+        main = figure.values.get("ndcg@10")
         change = f" {figure.difference:+.3f} p={figure.p:.3f}" if figure.difference is not None else ""
+        shown = f"{main:.4f}{change}" if main is not None else _spans(figure)
         rows.append(
             (
                 figure.task,
                 figure.mode,
                 str(figure.questions),
-                f"{main:.4f}{change}",
+                shown,
                 "" if last is None else f"{last:.4f}",
                 _beside(main, keyword),
                 "" if figure.mode == "keyword" else _beside(main, hybrid),
-                *(f"{figure.values.get(name, 0.0):.3f}" for name in ("recall@10", "recall@100", "mrr@10")),
+                *(_value(figure, name) for name in ("recall@10", "recall@100", "mrr@10")),
                 f"{figure.median_ms:.1f}",
                 f"{figure.cpu_ms:.1f}",
             )
@@ -150,8 +154,16 @@ def table(figures: Sequence[Figure], baselines: Baselines, committed: Path) -> s
     )
 
 
-def _beside(value: float, row: tuple[str, float] | None) -> str:
-    if row is None:
+def _value(figure: Figure, name: str) -> str:
+    return f"{figure.values[name]:.3f}" if name in figure.values else ""
+
+
+def _spans(figure: Figure) -> str:
+    return f"R@5 {_value(figure, 'recall@5')} P@5 {_value(figure, 'precision@5')}"
+
+
+def _beside(value: float | None, row: tuple[str, float] | None) -> str:
+    if row is None or value is None:
         return ""
     system, best = row
     return f"{best:.4f} ({value - best:+.3f}) {system.split('+')[0]}"
