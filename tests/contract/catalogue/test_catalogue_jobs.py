@@ -119,3 +119,14 @@ def test_a_clock_set_back_leaves_no_job_stuck(catalogue: Catalogue) -> None:
     assert again is not None
     assert (again.id, again.attempts) == (job.id, 2)
     assert catalogue.jobs.claim(worker="c", at=hour + 1, lease_seconds=10) is None
+
+
+def test_a_job_handed_back_is_claimed_at_once_and_has_not_been_tried(catalogue: Catalogue) -> None:
+    catalogue.jobs.add(JobKind.SCAN, NOTES, at=1.0)
+    for _ in range(7):
+        claimed = catalogue.jobs.claim(worker="a", at=2.0)
+        assert claimed is not None
+        assert claimed.attempts == 1
+        catalogue.jobs.hand_back(claimed.id, worker="b")  # not b's to give
+        assert catalogue.jobs.claim(worker="b", at=2.0) is None
+        catalogue.jobs.hand_back(claimed.id, worker="a")

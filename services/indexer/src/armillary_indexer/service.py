@@ -231,15 +231,7 @@ class Indexer:
 
     async def _hand_back(self, job: Job) -> None:
         """Whoever works next need not wait for the lease to run out."""
-        await asyncio.to_thread(
-            self._core.catalogue.jobs.heartbeat,
-            job.id,
-            worker=self._worker,
-            at=self._core.clock.now(),
-            done=0,
-            total=0,
-            lease_seconds=0.0,
-        )
+        await asyncio.to_thread(self._core.catalogue.jobs.hand_back, job.id, worker=self._worker)
 
     # -- engines ---------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,10 @@ class JobLedger(Protocol):
     ) -> bool:
         """Renew the lease and write progress; False when the job was cancelled or taken by another worker."""
 
+    def hand_back(self, job_id: int, *, worker: str) -> None:
+        """A worker that stops in good order gives its job back: the next `claim` may have it at once, and it does
+        not count as an attempt."""
+
     def finish(
         self, job_id: int, *, at: float, error: str | None = None, result: Mapping[str, object] | None = None
     ) -> None: ...

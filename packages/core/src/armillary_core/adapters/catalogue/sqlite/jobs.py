@@ -93,6 +93,15 @@ class SqliteJobs(JobLedger):
             )
 
     @override
+    def hand_back(self, job_id: int, *, worker: str) -> None:
+        with self._database.write() as connection:
+            connection.execute(
+                "UPDATE job SET lease_until = 0, attempts = attempts - 1, done = 0, total = 0 "
+                "WHERE id = ? AND worker = ? AND state = 'running'",
+                (job_id, worker),
+            )
+
+    @override
     def finish(
         self, job_id: int, *, at: float, error: str | None = None, result: Mapping[str, object] | None = None
     ) -> None:
