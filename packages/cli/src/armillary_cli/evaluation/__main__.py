@@ -13,6 +13,7 @@ from armillary_cli.evaluation.judged_sets import JudgedSet, Task, find_sets, unp
 from armillary_cli.evaluation.report import Baselines, Figure, table, write_figures
 from armillary_cli.evaluation.running import Runner, Timing
 from armillary_cli.evaluation.scoring import Scorer
+from armillary_cli.evaluation.typos import misspelled
 from armillary_core.bootstrap.embedding import fetch, model_named
 from armillary_core.domain.errors import AppError
 from armillary_core.domain.query import Mode
@@ -30,6 +31,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--before", type=Path, help="the OUT of an earlier run, to compare with")
     parser.add_argument("--work", type=Path, default=Path("~/.cache/armillary-eval"), help="indexes, models, vectors")
     parser.add_argument("--results", type=Path, default=Path("tests/relevance/results.tsv"), help="committed figures")
+    parser.add_argument("--typos", action="store_true", help="one typing mistake in every question, always the same")
     parser.add_argument("--write-results", action="store_true", help="put the new figures there")
     return parser.parse_args(arguments)
 
@@ -86,15 +88,17 @@ async def _evaluate(
         async with indexed(judged.name, unpacked, work, model) as core:
             for mode in modes:
                 runner = Runner(core, judged, unpacked, mode)
-                made = await _run(runner, judged, mode, out)
+                made = await _run(runner, judged, mode, out, typos=asked.typos)
                 for task, (run, timing) in made.items():
                     figures.append(_figure(scorer, judged, task, mode, model, run, timing, asked.before))
     return [figure for figure in figures if figure.values]
 
 
-async def _run(runner: Runner, judged: JudgedSet, mode: Mode, out: Path) -> dict[Task, tuple[Path, Timing]]:
+async def _run(
+    runner: Runner, judged: JudgedSet, mode: Mode, out: Path, *, typos: bool
+) -> dict[Task, tuple[Path, Timing]]:
     """The run of the whole set, and one of each part that a task looks at alone."""
-    questions = judged.questions()
+    questions = misspelled(judged.questions()) if typos else judged.questions()
     if judged.wants_spans:
         run = out / f"{judged.name}.{mode}.jsonl"
         return {Task(judged.name): (run, await runner.write_passages(questions, run))}
