@@ -28,6 +28,7 @@ MODEL_SECONDS = 5.0  # a model that was just fetched is noticed within this time
 HEARTBEAT_SECONDS = 1.0
 RESCAN_SECONDS = 600.0
 COUNT_SECONDS = 60.0
+FIRST_COUNT_SECONDS = 1.0  # until everything is told for the first time
 TIDY_SECONDS = 900.0
 ROOM_SECONDS = 5.0  # how soon room on a full disk is noticed
 MAX_ATTEMPTS = 5  # a job that took its process down this often is given up
@@ -264,17 +265,26 @@ class Indexer:
             await self._bells["embed"].wait(MODEL_SECONDS)
 
     async def _count(self) -> None:
-        """Every minute: is everything in the engines that the catalogue expects? What is short is sent again."""
+        """When all is told, then every minute: is everything in the engines that the catalogue expects? What is short
+        is sent again."""
         tidied = self._core.clock.monotonic()
+        pause = FIRST_COUNT_SECONDS
         while not self._stop.is_set():
-            await self._pause(COUNT_SECONDS)
+            await self._pause(pause)
             if self._stop.is_set():
                 return
+            if pause < COUNT_SECONDS and not await asyncio.to_thread(self._is_all_told):
+                continue
+            pause = COUNT_SECONDS
             for engine in await self._core.completeness.repair():
                 log.warning("engine.resent", engine=engine)
             if self._core.clock.monotonic() - tidied > TIDY_SECONDS:
                 await self._core.chunks.tidy()
                 tidied = self._core.clock.monotonic()
+
+    def _is_all_told(self) -> bool:
+        catalogue = self._core.catalogue
+        return not catalogue.jobs.active() and not any(catalogue.outbox.count(engine) for engine in Engine)
 
 
 async def run_indexer(core: Core, *, stop: asyncio.Event) -> None:
