@@ -1,4 +1,4 @@
-"""Embedding through the product against bare onnxruntime: the same model, texts, threads and batches, in turn.
+"""Embedding through the product against bare onnxruntime: the same model, texts and threads, in turn.
 
     python tests/bench/embedding.py [--models FOLDER] [--model NAME] [--texts 200]
 
@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from armillary_core.adapters.embedding import batches
 from armillary_core.adapters.embedding.fastembed import FastembedEmbedder
 from armillary_core.adapters.embedding.fetch import fetch_model
 from armillary_core.adapters.embedding.registry import DEFAULT_MODEL, MODELS, ModelSpec, Pooling
@@ -40,7 +39,7 @@ def sample(count: int) -> list[str]:
 
 
 class Bare:
-    """onnxruntime and tokenizers, nothing else; one thread, no arena, texts sorted by length."""
+    """onnxruntime and tokenizers, nothing else; one thread, no arena, one text a call."""
 
     def __init__(self, folder: Path, spec: ModelSpec) -> None:
         import onnxruntime
@@ -61,10 +60,8 @@ class Bare:
 
     def embed(self, texts: list[str]) -> Any:
         vectors = np.empty((len(texts), self._spec.dimensions), np.float32)
-        prefix = self._spec.passage_prefix
-        lengths = [sum(item.attention_mask) for item in self._tokenizer.encode_batch(texts)]
-        for batch in batches.plan(lengths):
-            encoded = self._tokenizer.encode_batch([prefix + texts[index] for index in batch])
+        for index, text in enumerate(texts):
+            encoded = self._tokenizer.encode_batch([self._spec.passage_prefix + text])
             ids = np.array([item.ids for item in encoded], np.int64)
             mask = np.array([item.attention_mask for item in encoded], np.int64)
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
@@ -73,7 +70,7 @@ class Bare:
                 pooled = hidden[:, 0]
             else:
                 pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
-            vectors[batch] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+            vectors[index] = pooled[0] / np.linalg.norm(pooled[0])
         return vectors
 
 

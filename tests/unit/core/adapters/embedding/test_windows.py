@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armillary_core.adapters.embedding import batches, windows
+from armillary_core.adapters.embedding import windows
 
 
 def by_pieces(text: str) -> list[tuple[int, int]]:
@@ -56,19 +55,3 @@ def test_a_monstrous_text_costs_a_bounded_number_of_windows_from_all_of_it() -> 
 
 def test_lone_surrogates_are_replaced() -> None:
     assert windows.clean("bad \ud800 end") == "bad ? end"
-
-
-@given(st.lists(st.integers(0, 600), max_size=80))
-def test_every_text_is_in_one_batch_and_batches_are_bounded(tokens: list[int]) -> None:
-    plan = batches.plan(tokens)
-    assert sorted(index for batch in plan for index in batch) == list(range(len(tokens)))
-    for batch in plan:
-        widest = max(tokens[index] for index in batch)
-        assert len(batch) == 1 or widest * len(batch) <= batches.BATCH_TOKENS
-        assert len(batch) <= batches.BATCH_TEXTS
-
-
-@pytest.mark.parametrize("tokens", [[10] * 40, [500, 10, 500, 10]], ids=["short", "mixed"])
-def test_texts_of_like_length_share_a_batch(tokens: list[int]) -> None:
-    for batch in batches.plan(tokens):
-        assert len({tokens[index] for index in batch}) == 1

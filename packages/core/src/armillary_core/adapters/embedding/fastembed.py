@@ -14,7 +14,6 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from armillary_core.adapters.embedding import batches
 from armillary_core.adapters.embedding.installation import (
     MANIFEST,
     Installation,
@@ -23,12 +22,12 @@ from armillary_core.adapters.embedding.installation import (
     find_model,
 )
 from armillary_core.adapters.embedding.registry import MODELS, ModelSpec
-from armillary_core.adapters.embedding.session import Session, weighted_mean
-from armillary_core.adapters.embedding.windows import Window
+from armillary_core.adapters.embedding.session import Session
 from armillary_core.domain.errors import BackendUnavailableError
 from armillary_core.ports.embedder import Embedder, EmbedderUnavailable, ModelFacts
 
 QUERY_CACHE = 256
+TEXTS_A_TURN = 4
 QUERY_THREADS = 2
 
 _Stamp = tuple[int, int]  # of the manifest: inode and time of writing
@@ -96,37 +95,18 @@ class FastembedEmbedder(Embedder):
 
     @override
     async def passages(self, texts: Sequence[str]) -> list[list[float]] | EmbedderUnavailable:
-        """Batches run in low-priority threads, so that a question asked meanwhile does not wait for them."""
-        if not texts:
-            return []
+        """In low-priority threads, so that a question asked meanwhile does not wait for them."""
         loop = asyncio.get_running_loop()
-        prepared = await loop.run_in_executor(self._workers, self._prepare, texts)
-        if isinstance(prepared, EmbedderUnavailable):
-            return prepared
-        session, parts = prepared
-        flat = [window for windows in parts for window in windows]
-        made: dict[int, list[float]] = {}
-        plan = batches.plan([window.tokens for window in flat])
-        for start in range(0, len(plan), self._threads):  # cancelling takes effect between these
-            step = plan[start : start + self._threads]
-            results = await asyncio.gather(
-                *(
-                    loop.run_in_executor(
-                        self._workers, self._embed_batch, session, [flat[index].text for index in batch]
-                    )
-                    for batch in step
-                )
-            )
-            for batch, vectors in zip(step, results, strict=True):
-                if isinstance(vectors, EmbedderUnavailable):
-                    return vectors
-                made.update(zip(batch, vectors, strict=True))
+        turns = [texts[start : start + TEXTS_A_TURN] for start in range(0, len(texts), TEXTS_A_TURN)]
         found: list[list[float]] = []
-        at = 0
-        for windows in parts:
-            weights = [max(window.tokens, 1) for window in windows]
-            found.append(weighted_mean([made[at + offset] for offset in range(len(windows))], weights))
-            at += len(windows)
+        for start in range(0, len(turns), self._threads):  # cancelling takes effect between these
+            at_once = turns[start : start + self._threads]
+            for made in await asyncio.gather(
+                *(loop.run_in_executor(self._workers, self._embed_passages, turn) for turn in at_once)
+            ):
+                if isinstance(made, EmbedderUnavailable):
+                    return made
+                found.extend(made)
         return found
 
     @override
@@ -145,16 +125,10 @@ class FastembedEmbedder(Embedder):
         except BackendUnavailableError as failed:
             return EmbedderUnavailable(failed.message)
 
-    def _prepare(self, texts: Sequence[str]) -> tuple[Session, list[list[Window]]] | EmbedderUnavailable:
+    def _embed_passages(self, texts: Sequence[str]) -> list[list[float]] | EmbedderUnavailable:
         try:
             session = self._loaded()
-            return session, session.windows_of(texts)
-        except BackendUnavailableError as failed:
-            return EmbedderUnavailable(failed.message)
-
-    def _embed_batch(self, session: Session, texts: list[str]) -> list[list[float]] | EmbedderUnavailable:
-        try:
-            return session.embed_passages(texts)
+            return [session.embed_passage(text) for text in texts]
         except BackendUnavailableError as failed:
             return EmbedderUnavailable(failed.message)
 

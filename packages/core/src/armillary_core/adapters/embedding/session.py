@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from armillary_core.adapters.embedding import batches, windows
+from armillary_core.adapters.embedding import windows
 from armillary_core.adapters.embedding.installation import Installed
 from armillary_core.adapters.embedding.registry import ModelSpec, Pooling
 from armillary_core.domain.errors import BackendUnavailableError
 
 SPECIAL_TOKENS = 2  # one in front of every text, one behind it
-_TOKENISE_AT_ONCE = 64
 
 _registered: set[str] = set()
 _registering = threading.Lock()
@@ -34,45 +33,22 @@ class Session:
         self._limit = spec.max_tokens - SPECIAL_TOKENS - longest
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of a question; its tail beyond the model's window is averaged in like a passage's."""
-        return self._mean(windows.split(windows.clean(text), self._limit, self._offsets), self._spec.query_prefix)
+        return self._embed(text, self._spec.query_prefix)
 
-    def windows_of(self, texts: Sequence[str]) -> list[list[windows.Window]]:
-        """What each text is embedded as: itself, or its windows when it is longer than the model's."""
-        cleaned = [windows.clean(text) for text in texts]
-        found: list[list[windows.Window]] = [[] for _ in cleaned]
-        order = sorted(range(len(cleaned)), key=lambda index: len(cleaned[index]))
-        short = [index for index in order if len(cleaned[index]) <= windows.PIECE_CHARACTERS]
+    def embed_passage(self, text: str) -> list[float]:
+        return self._embed(text, self._spec.passage_prefix)
+
+    def _embed(self, text: str, prefix: str) -> list[float]:
+        """One text, or its windows when it is longer than the model's, their vectors averaged.
+
+        Texts never share a call of the model. int8 models take one range of numbers a call, so neighbours would change
+        each other's vectors (1.3 points of nDCG@10 on Russian questions about English text with multilingual-e5-small),
+        and a call of several is not cheaper: 37 CPU ms a chunk alone, 43 to 67 in batches of 2 to 16 (bge-small).
+        """
         with _translated(self._spec):
-            for start in range(0, len(short), _TOKENISE_AT_ONCE):
-                group = short[start : start + _TOKENISE_AT_ONCE]
-                encoded = self._tokenizer.encode_batch_fast(
-                    [cleaned[index] for index in group], add_special_tokens=False
-                )
-                for index, encoding in zip(group, encoded, strict=True):
-                    tokens = sum(encoding.attention_mask)
-                    if tokens <= self._limit:
-                        found[index] = [windows.Window(cleaned[index], tokens)]
-            for index, text in enumerate(cleaned):
-                if not found[index]:
-                    found[index] = windows.split(text, self._limit, self._offsets)
-        return found
-
-    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """One call of the model: texts that each fit its window."""
-        return [vector.tolist() for vector in self._vectors([self._spec.passage_prefix + text for text in texts])]
-
-    def _mean(self, parts: Sequence[windows.Window], prefix: str) -> list[float]:
-        weights = [max(part.tokens, 1) for part in parts]
-        vectors: dict[int, list[float]] = {}
-        for batch in batches.plan(weights):
-            made = self._vectors([prefix + parts[index].text for index in batch])
-            vectors.update((index, vector.tolist()) for index, vector in zip(batch, made, strict=True))
-        return weighted_mean([vectors[index] for index in range(len(parts))], weights)
-
-    def _vectors(self, texts: list[str]) -> list[Any]:
-        with _translated(self._spec):
-            return list(self._model.embed(texts, batch_size=max(len(texts), 1)))
+            parts = windows.split(windows.clean(text), self._limit, self._offsets)
+            vectors = [vector.tolist() for vector in self._model.embed([prefix + part.text for part in parts], 1)]
+        return weighted_mean(vectors, [max(part.tokens, 1) for part in parts])
 
     def _offsets(self, text: str) -> list[tuple[int, int]]:
         """Of every token: fastembed's tokenizer cuts at the window, but keeps what it cut off."""
