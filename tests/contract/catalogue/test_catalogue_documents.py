@@ -7,6 +7,7 @@ import pytest
 from armillary_core.domain.card import CardChange
 from armillary_core.domain.project import ProjectName
 from armillary_core.ports.catalogue import Catalogue
+from armillary_core.ports.catalogue.documents import Label
 from factories import make_hash, make_indexed, make_stamp
 
 NOTES = ProjectName("notes")
@@ -34,6 +35,16 @@ def test_chapters_are_found_by_part_of_their_name(catalogue: Catalogue) -> None:
     assert names("keys", (NOTES, OTHER)) == [(b"a.md", "Keys"), (b"d.md", "Keys"), (b"b.md", "The Keys")]
     assert names("%") == names("nothing") == names("keys", ()) == []
     assert catalogue.documents.chapters_named([NOTES], "key", limit=1)[1] == 3
+
+
+def test_labels_say_what_a_search_weighs(catalogue: Catalogue) -> None:
+    pk, _ = store(catalogue, {b"a.md": "# Same\n", b"b.md": "# Else\n"})
+    document = catalogue.documents.by_pk([pk])[pk]
+
+    assert catalogue.documents.labels([pk, 999]) == {
+        pk: Label(make_hash("# Same\n"), document.title, b"a.md", document.language)
+    }
+    assert catalogue.documents.labels([]) == {}
 
 
 def test_copies_are_found_in_the_projects_asked_for_only(catalogue: Catalogue) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -27,13 +27,16 @@ def fused(
     hashes: Mapping[int, str | None] | None = None,
     ranks: Mapping[int, int] | None = None,
     policy: SearchPolicy = POLICY,
+    titled: Collection[int] = (),
 ) -> Fusion:
     known = dict.fromkeys(found.documents) | dict(hashes or {})
 
     def rank(pks: Sequence[int]) -> Mapping[int, int]:
         return {pk: (ranks or {}).get(pk, pk) for pk in pks}
 
-    return fuse(found, known, meaning_weight=lambda _pk: weight, rank_of_ties=rank, policy=policy, settled=1000)
+    return fuse(
+        found, known, meaning_weight=lambda _pk: weight, rank_of_ties=rank, policy=policy, settled=1000, titled=titled
+    )
 
 
 def order(fusion: Fusion) -> list[int]:
@@ -188,3 +191,16 @@ def test_the_order_does_not_depend_on_the_order_of_hits(
     other = Found(shuffled.sample(one.words, len(one.words)), shuffled.sample(one.meaning, len(one.meaning)), one.names)
     assert fused(one).places == fused(other).places
     assert all(place.score <= 1 + POLICY.names_bonus for place in fused(one).places)
+
+
+def test_a_title_in_the_question_lifts_its_document_by_a_bounded_bonus() -> None:
+    found = Found(words=[hit(1, 9.0), hit(2, 8.5), hit(3, 1.0)])
+
+    assert order(fused(found)) == [1, 2, 3]
+    assert order(fused(found, titled={2, 3})) == [2, 1, 3]
+
+
+def test_a_title_in_the_question_and_a_found_name_count_once() -> None:
+    found = Found(words=[hit(1, 9.0), hit(2, 1.0)], names=[NameHit(1, None, MatchClass.WORDS, 0.9)])
+
+    assert fused(found, titled={1}).places[0].score == pytest.approx(1.0 + POLICY.title_bonus)

@@ -16,7 +16,10 @@ from armillary_core.domain.errors import (
     ProjectNotFoundError,
     UnknownFacetError,
 )
-from armillary_core.domain.query import Mode, QueryClass, Scope
+from armillary_core.domain.query import Mode, QueryClass, Scope, SearchQuery
+from armillary_core.domain.token import LOCAL_OWNER
+from armillary_core.usecases.search import Search
+from armillary_core.usecases.search_policy import SearchPolicy
 from factories import make_name_only
 from search_world import SearchWorld, analysed, documents_of, open_search_world
 
@@ -127,6 +130,24 @@ async def test_a_whole_line_that_was_typed_comes_first(world: SearchWorld) -> No
         },
     )
     assert (await world.found("Stop the core daemon"))[0] == "notes::b.md"
+
+
+async def test_a_whole_line_is_found_among_the_best_by_words_wherever_it_was_placed(world: SearchWorld) -> None:
+    await world.add(
+        "notes",
+        {
+            "a.md": "# A\nstop daemon core stop daemon core stop core daemon\n",
+            "b.md": "# B\n- Stop the *core* daemon: `corectl stop`\n" + "other words follow here. " * 20,
+        },
+    )
+
+    async def first(policy: SearchPolicy) -> str:
+        search = Search(world.catalogue, world.cards, world.chunks, world.embedder, world.clock, policy)
+        answer = await search(SearchQuery("Stop the core daemon", mode=Mode.KEYWORD), LOCAL_OWNER)
+        return answer.passages[0].document
+
+    assert await first(SearchPolicy(line_places=0)) == "notes::b.md"
+    assert await first(SearchPolicy(line_places=0, line_hits=0)) == "notes::a.md"
 
 
 async def test_a_misspelt_word_is_mended_and_the_answer_says_so(world: SearchWorld) -> None:

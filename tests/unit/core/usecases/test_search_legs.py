@@ -13,7 +13,7 @@ from typing_extensions import override
 from armillary_core.domain.errors import BackendUnavailableError
 from armillary_core.domain.passage import SearchAnswer
 from armillary_core.domain.project import ProjectState
-from armillary_core.domain.query import Filter, Hits, LegUnavailable, Mode, SparseVector
+from armillary_core.domain.query import Filter, Hits, LegUnavailable, Mode, QueryClass, SparseVector
 from armillary_core.ports.catalogue.outbox import Engine
 from armillary_core.usecases.search import Search
 from armillary_core.usecases.search_policy import SearchPolicy
@@ -158,6 +158,23 @@ async def test_documents_in_another_script_lean_more_on_meaning(world: SearchWor
     policy = world.policy
     assert weights["notes::tides.md"] == policy.meaning_weight[answer.query_class]
     assert weights.get("notes::prilivy.md", policy.other_script_weight) == policy.other_script_weight
+
+
+@pytest.mark.parametrize("name", ["getUserById", "user_by_id"])
+async def test_a_question_that_names_code_of_the_documents_leans_on_words(world: SearchWorld, name: str) -> None:
+    await world.add("notes", {"users.md": "# Users\nCall getUserById or user_by_id with a number.\n"})
+    weights = {}
+    for question in (
+        f"what is the purpose of {name}",
+        "what is the purpose of getGhost",
+        "what about /user/by/id there",
+    ):
+        answer = await world.ask(question, mode=Mode.HYBRID, explain=True)
+        explain = answer.passages[0].explain
+        assert explain is not None
+        weights[question] = explain["weight"]
+    usual = world.policy.meaning_weight[QueryClass.QUESTION]
+    assert list(weights.values()) == [world.policy.code_weight, usual, usual]
 
 
 async def test_while_few_chunks_have_a_vector_meaning_weighs_less(world: SearchWorld) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -46,6 +46,7 @@ class Evidence:
     meaning: dict[int, tuple[float, float]] = field(default_factory=dict)
     name: NameHit | None = None
     weight: float = 0.0  # of meaning
+    is_titled: bool = False  # its title stands in the question
 
 
 class Place(NamedTuple):
@@ -88,12 +89,13 @@ def fuse(
     rank_of_ties: Callable[[Sequence[int]], Mapping[int, int]],
     policy: SearchPolicy,
     settled: int,
+    titled: Collection[int] = (),
 ) -> Fusion:
     """Exact names first, then by score.
 
     `known` is the content hash of each document that may be shown: others are left out, and of equal hashes only the
-    best placed document stays. `rank_of_ties` orders documents with equal scores; it is asked for those among the
-    first `settled` places.
+    best placed document stays. The titles of those `titled` stand in the question. `rank_of_ties` orders documents with
+    equal scores; it is asked for those among the first `settled` places.
     """
     evidence = _gather(found, known)
     is_generic = _is_generic(found.names, policy)
@@ -101,6 +103,7 @@ def fuse(
     for pk, one in evidence.items():
         if found.meaning:
             one.weight = meaning_weight(pk)
+        one.is_titled = pk in titled
         _add_places(places, pk, one, is_generic=is_generic, policy=policy)
     places.sort()
     _settle_ties(places, settled, rank_of_ties)
@@ -192,6 +195,8 @@ def _add_places(places: list[Place], pk: int, one: Evidence, *, is_generic: bool
     mixed.pop(CARD_ORDINAL, None)
     chunks = sorted(mixed, key=lambda ordinal: (-mixed[ordinal], ordinal)) if len(mixed) > 1 else list(mixed)
     tier, bonus = _name_worth(one.name, is_generic=is_generic, policy=policy)
+    if one.is_titled:
+        bonus = max(bonus, policy.title_bonus)
     places.append(Place(tier, -round(whole + bonus, _DIGITS), pk, chunks[0] if chunks else -1, True))
     places += [Place(Tier.SCORED, -round(mixed[ordinal], _DIGITS), pk, ordinal, False) for ordinal in chunks[1:]]
 

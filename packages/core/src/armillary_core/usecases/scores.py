@@ -65,6 +65,8 @@ class Scores:
             told |= {"meaning": self.meaning(cosine), "cosine": cosine, "weight": fusion.evidence[place.pk].weight}
         if name is not None:
             told["names"] = name.match.value
+        if fusion.evidence[place.pk].is_titled and place.is_first:
+            told["title"] = "in the question"
         if place.tier != Tier.SCORED:
             told["tier"] = Tier(place.tier).name.lower()
         return told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from armillary_core.domain.chunk import CARD_ORDINAL, split_key
@@ -25,6 +25,7 @@ from armillary_core.domain.query import (
 from armillary_core.domain.token import Caller
 from armillary_core.ports.card_index import CardIndex
 from armillary_core.ports.catalogue import Catalogue
+from armillary_core.ports.catalogue.documents import Label
 from armillary_core.ports.chunk_index import ChunkIndex
 from armillary_core.ports.clock import Clock
 from armillary_core.ports.embedder import Embedder, EmbedderUnavailable, ModelFacts
@@ -41,7 +42,8 @@ from armillary_core.usecases.passages import Passages, Spot, Texts
 from armillary_core.usecases.resolve import Resolve, shown
 from armillary_core.usecases.scores import Scores
 from armillary_core.usecases.search_policy import SearchPolicy
-from armillary_core.usecases.verbatim import lift_verbatim, words_in_a_row
+from armillary_core.usecases.titles import titled
+from armillary_core.usecases.verbatim import lift_verbatim, phrase_of
 from armillary_core.usecases.wording import Dictionary, Wording
 
 
@@ -238,19 +240,19 @@ class Search:
     def _load(self, prepared: _Prepared, found: Found, words_ran: bool) -> _Shown:
         """Fused, collapsed and read from the catalogue, which has the last word on what is there."""
         query, policy = prepared.query, self._policy
-        pks = found.documents
-        known = self._catalogue.ingest.hashes(pks)
+        labels = self._catalogue.documents.labels(found.documents)
         fusion = fuse(
             found,
-            known,
-            meaning_weight=self._weights(pks, prepared, words_ran=words_ran) if found.meaning else _none,
+            {pk: label.content_hash for pk, label in labels.items()},
+            meaning_weight=self._weights(labels, prepared, words_ran=words_ran) if found.meaning else _none,
             rank_of_ties=self._passages.rank_by_path,
             policy=policy,
             settled=query.offset + query.limit,
+            titled=titled(prepared.question.text, labels),
         )
         places = spread(fusion.places, policy=policy) if query.scope is Scope.CONTENT else one_each(fusion.places)
         read = Texts(self._catalogue)
-        places, notes = self._lifted(places, prepared.question, read)
+        places, notes = self._lifted(places, found, prepared.question, read)
         scores = Scores(prepared.wording.best, _facts(prepared.model), policy)
         spots = [
             Spot(
@@ -269,38 +271,41 @@ class Search:
             notes=notes,
         )
 
-    def _lifted(self, places: list[Place], question: Question, read: Texts) -> tuple[list[Place], tuple[str, ...]]:
+    def _lifted(
+        self, places: list[Place], found: Found, question: Question, read: Texts
+    ) -> tuple[list[Place], tuple[str, ...]]:
         """Word for word before words here and there: for what stands in quotes, and for a whole line that was typed."""
         if not places:
             return places, ()
         policy = self._policy
-        quoted = sum(phrase.count(" ") + 1 for phrase in question.phrases)
-        phrases = [pattern for phrase in question.phrases if (pattern := words_in_a_row(phrase)) is not None]
-        if phrases and quoted >= policy.quoted_share * (question.text.count(" ") + 1):
+        words = question.text.count(" ") + 1
+        quoted = sum(text.count(" ") + 1 for text in question.phrases)
+        phrases = [phrase for text in question.phrases if (phrase := phrase_of(text)) is not None]
+        if phrases and quoted >= policy.quoted_share * words:
             places, is_held = lift_verbatim(places, phrases, read, most=policy.quoted_places, anywhere=True)
             return places, () if is_held else (unheld(question.phrases),)
-        if question.text.count(" ") + 1 >= policy.line_words and (line := words_in_a_row(question.text)) is not None:
-            places, _ = lift_verbatim(places, [line], read, most=policy.line_places, anywhere=False)
+        if words >= policy.line_words and (line := phrase_of(question.text)) is not None:
+            best = {split_key(hit.key)[0] for hit in found.words[: policy.line_hits]}
+            places, _ = lift_verbatim(places, [line], read, most=policy.line_places, anywhere=False, also=best)
         return places, ()
 
-    def _weights(self, pks: Iterable[int], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:
-        """Of meaning: by class of question; more for documents in another script, less while few chunks have a
-        vector."""
+    def _weights(self, labels: Mapping[int, Label], prepared: _Prepared, *, words_ran: bool) -> Callable[[int], float]:
+        """Of meaning: by class of question, less when it names code; more for documents in another script, less while
+        few chunks have a vector."""
         if not words_ran:
             return lambda _pk: 1.0
         whole, policy = prepared.completeness, self._policy
         share = whole.meaning / whole.chunks_expected if whole.chunks_expected else 1.0
         trust = min(1.0, share / policy.full_weight_from)
-        usual = policy.meaning_weight[prepared.kind] * trust
+        usual = policy.meaning_weight[prepared.kind]
+        if prepared.wording.names_code:
+            usual = min(usual, policy.code_weight)
+        usual *= trust
         if not prepared.mixed_scripts:
             return lambda _pk: usual
         raised = max(usual, policy.other_script_weight * trust)
         script = prepared.question.script
-        other = {
-            pk
-            for pk, document in self._catalogue.documents.by_pk(pks).items()
-            if is_other_script(script_of_language(document.language), script)
-        }
+        other = {pk for pk, label in labels.items() if is_other_script(script_of_language(label.language), script)}
         return lambda pk: raised if pk in other else usual
 
 

@@ -10,7 +10,7 @@ from armillary_core.domain.query import MatchClass, QueryClass
 
 def _meaning_weights() -> Mapping[QueryClass, float]:
     return {
-        QueryClass.QUESTION: 0.55,
+        QueryClass.QUESTION: 0.6,
         QueryClass.NAVIGATIONAL: 0.5,
         QueryClass.ERROR_TEXT: 0.4,
         QueryClass.IDENTIFIER: 0.3,
@@ -50,10 +50,12 @@ class SearchPolicy:
 
     # fusion
     meaning_weight: Mapping[QueryClass, float] = field(default_factory=_meaning_weights)
+    code_weight: float = 0.4  # of meaning in a question that names a function or variable the documents have
     other_script_weight: float = 0.8  # of meaning, when query and document are written in different scripts
     full_weight_from: float = 0.5  # share of chunks that have a vector; below it, meaning weighs less
     names_bonus: float = 0.15  # the most that a name adds
     name_shares: Mapping[MatchClass, float] = field(default_factory=_name_shares)
+    title_bonus: float = 0.15  # of a document whose whole title stands in the question
     exact_name: float = 0.9  # from this score on, an exact match is one of a title, file name or path
     exact_chapters: int = 10  # a chapter name that more documents have says nothing
     free_per_document: int = 3  # passages at their own score
@@ -63,6 +65,7 @@ class SearchPolicy:
     quoted_places: int = 50  # looked at for what stood in quotes
     line_words: int = 4  # a question of so many words may be a line of a document
     line_places: int = 12  # looked at for the whole line
+    line_hits: int = 8  # and the documents of the best hits by words, wherever meaning put them
 
     # what is shown
     words_floor: float = 0.12  # part of the best reachable BM25 score that is shown as 0: what any text has

@@ -34,6 +34,7 @@ class Wording:
     vector: SparseVector
     best: float  # BM25 score of a chunk that is all about the question, unknown words counted
     tokens: Mapping[str, float]  # weight by token, to find the words in a text
+    names_code: bool = False  # `getUserById` or `snake_case`, as it is written in some document
     mended: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -77,6 +78,7 @@ class Dictionary:
             vector=query_vector(weights),
             best=best_score(word.rarity for word in words),
             tokens=tokens,
+            names_code=any(map(_is_code, words)),
             mended=mended,
             unknown=unknown,
         )
@@ -102,8 +104,8 @@ class Dictionary:
             factor /= len(known)
         weights = {number: idf(chunks, frequencies[number]) * factor for number in known}
         if term.identifier and not is_sentence:
-            whole = token_id(max(term.tokens, key=len))
-            if whole in weights:
+            whole = _whole(term, weights)
+            if whole is not None:
                 weights[whole] *= self._policy.identifier_weight
         return Word(term, weights, sum(weights.values()), is_known=True)
 
@@ -161,6 +163,20 @@ def _without_stop_words(
         return list(terms)
     kept = [term for term in terms if not term.stop or any(start <= term.start < end for start, end in quoted)]
     return kept or list(terms)
+
+
+def _is_code(word: Word) -> bool:
+    """Whether this names something in code that is there; not a path, flag or version, which may be an example."""
+    surface = word.term.surface
+    if not word.term.identifier or surface[0].isdigit() or not surface.replace("_", "").isalnum():
+        return False
+    return _whole(word.term, word.weights) is not None
+
+
+def _whole(term: QueryTerm, weights: Mapping[int, float]) -> int | None:
+    """Of the tokens that documents have, the one that stands for all of an identifier: some stem of it."""
+    known = [token for token in term.tokens if token_id(token) in weights and len(token) * 3 >= len(term.surface) * 2]
+    return token_id(max(known, key=len)) if known else None
 
 
 def _is_run(term: QueryTerm) -> bool:

@@ -21,11 +21,23 @@ class ChapterRef:
     chapter: Chapter
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a search weighs of a document before it loads any."""
+
+    content_hash: str | None
+    title: str | None
+    path: bytes
+    language: str | None
+
+
 class DocumentStore(Protocol):
     def find(self, project: ProjectName, path: bytes) -> Document | None:
         """One document, present or desync."""
 
     def by_pk(self, pks: Iterable[int]) -> dict[int, Document]: ...
+
+    def labels(self, pks: Iterable[int]) -> dict[int, Label]: ...
 
     def in_project(self, project: ProjectName) -> list[Document]:
         """Every document of a project, present or desync, by path."""

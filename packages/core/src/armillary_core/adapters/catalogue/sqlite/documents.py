@@ -35,7 +35,7 @@ from armillary_core.domain.chunk import CARD_ORDINAL, Chunk, chunk_key
 from armillary_core.domain.document import Document
 from armillary_core.domain.ingest import Skipped, SkipRule
 from armillary_core.domain.project import ProjectName
-from armillary_core.ports.catalogue.documents import ChapterRef, DocumentStore
+from armillary_core.ports.catalogue.documents import ChapterRef, DocumentStore, Label
 
 CHUNKS = 'SELECT key, start, "end", spans, breadcrumb, ids, counts, text_hash FROM chunk'
 
@@ -78,6 +78,18 @@ class SqliteDocuments(DocumentStore):
     def by_pk(self, pks: Iterable[int]) -> dict[int, Document]:
         with self._database.read() as connection:
             return documents_by_pk(connection, pks)
+
+    @override
+    def labels(self, pks: Iterable[int]) -> dict[int, Label]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT pk, content_hash, title, path, language FROM document "
+                "WHERE pk IN (SELECT value FROM json_each(?))",
+                (json_list(pks),),
+            )
+            return {
+                pk: Label(unpack_hash(content), title, path, language) for pk, content, title, path, language in rows
+            }
 
     @override
     def in_project(self, project: ProjectName) -> list[Document]:
