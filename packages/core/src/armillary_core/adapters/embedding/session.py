@@ -42,8 +42,8 @@ class Session:
         """One text, or its windows when it is longer than the model's, their vectors averaged.
 
         Texts never share a call of the model. int8 models take one range of numbers a call, so neighbours would change
-        each other's vectors (1.3 points of nDCG@10 on Russian questions about English text with multilingual-e5-small),
-        and a call of several is not cheaper: 37 CPU ms a chunk alone, 43 to 67 in batches of 2 to 16 (bge-small).
+        each other's vectors (cosine 0.992 to 0.998), and a call of several is not cheaper: 37 CPU ms a chunk alone,
+        43 to 67 in batches of 2 to 16 (bge-small, 318 tokens).
         """
         with _translated(self._spec):
             parts = windows.split(windows.clean(text), self._limit, self._offsets)
