@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from armillary_core.domain.card import CardChange
+from armillary_core.domain.chunk import CARD_ORDINAL, chunk_key
 from armillary_core.domain.project import ProjectName
 from armillary_core.ports.catalogue import Catalogue
 from armillary_core.ports.catalogue.documents import Label
@@ -45,6 +46,16 @@ def test_labels_say_what_a_search_weighs(catalogue: Catalogue) -> None:
         pk: Label(make_hash("# Same\n"), document.title, b"a.md", document.language)
     }
     assert catalogue.documents.labels([]) == {}
+
+
+def test_several_outlines_and_chunks_are_read_at_once(catalogue: Catalogue) -> None:
+    first, second = store(catalogue, {b"a.md": "# One\ntext\n## Two\nmore\n", b"b.md": "# Else\n"})
+    documents = catalogue.documents
+
+    assert documents.outlines([first, second, 999]) == {pk: documents.chapters(pk) for pk in (first, second)}
+    keys = [chunk_key(first, 0), chunk_key(second, 0), chunk_key(first, 99), chunk_key(first, CARD_ORDINAL)]
+    assert documents.chunks_at(keys) == {chunk_key(pk, 0): documents.chunk(pk, 0) for pk in (first, second)}
+    assert documents.outlines([]) == documents.chunks_at([]) == {}
 
 
 def test_copies_are_found_in_the_projects_asked_for_only(catalogue: Catalogue) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from armillary_core.domain.card import Card
 from armillary_core.domain.chapter import Chapter, ChapterKind
-from armillary_core.domain.chunk import Chunk
+from armillary_core.domain.chunk import Chunk, chunk_key
 from armillary_core.domain.document import DocumentId, chapter_id, encode_path
 from armillary_core.domain.passage import Passage
 from armillary_core.domain.project import ProjectName
@@ -47,7 +47,7 @@ class Texts:
     def __init__(self, catalogue: Catalogue) -> None:
         self._documents = catalogue.documents
         self._texts: dict[int, str] = {}
-        self._chunks: dict[tuple[int, int], Chunk | None] = {}
+        self._chunks: dict[int, Chunk | None] = {}
 
     def texts(self, pks: Iterable[int]) -> Mapping[int, str]:
         """Of these documents at least; "" where there is none."""
@@ -58,10 +58,18 @@ class Texts:
 
     def chunk(self, pk: int, ordinal: int) -> Chunk | None:
         """The chunk, or the first one for a document's lead (-1)."""
-        key = (pk, max(ordinal, 0))
+        key = chunk_key(pk, max(ordinal, 0))
         if key not in self._chunks:
-            self._chunks[key] = self._documents.chunk(*key)
+            self._load(key)
         return self._chunks[key]
+
+    def chunks(self, places: Iterable[tuple[int, int]]) -> None:
+        """Read these at once, so that each is there when it is asked for."""
+        self._load(*(key for pk, ordinal in places if (key := chunk_key(pk, max(ordinal, 0))) not in self._chunks))
+
+    def _load(self, *keys: int) -> None:
+        if keys:
+            self._chunks |= dict.fromkeys(keys) | self._documents.chunks_at(keys)
 
 
 class Passages:
@@ -83,17 +91,20 @@ class Passages:
         cards = self._catalogue.cards.by_pk(pks)
         texts = read.texts(pks)
         copies = self._copies(cards.values(), visible)
-        outlines: dict[int, dict[int, Chapter]] = {}
+        read.chunks((spot.pk, spot.ordinal) for spot in spots)
+        outlines = {
+            pk: {chapter.ordinal: chapter for chapter in chapters}
+            for pk, chapters in self._catalogue.documents.outlines(pks).items()
+        }
         passages: list[Passage] = []
         for spot in spots:
             pk = spot.pk
             card = cards.get(pk)
             if card is None or not card.document.present:
                 continue
-            if pk not in outlines:
-                outlines[pk] = {chapter.ordinal: chapter for chapter in self._catalogue.documents.chapters(pk)}
-            region = self._region(spot, texts[pk], outlines[pk], read)
-            passages.append(self._passage(spot, card, texts[pk], outlines[pk], region, finder, copies.get(pk, ())))
+            outline = outlines.get(pk, {})
+            region = self._region(spot, texts[pk], outline, read)
+            passages.append(self._passage(spot, card, texts[pk], outline, region, finder, copies.get(pk, ())))
         return passages
 
     def rank_by_path(self, pks: Sequence[int]) -> dict[int, int]:

@@ -55,6 +55,7 @@ def lift_verbatim(
     pks = {place.pk for place in looked_at}
     texts = read.texts(pks)
     whole = {pk for pk in pks if anywhere and _holds(texts[pk], phrases)}
+    read.chunks((place.pk, place.ordinal) for place in looked_at)
     ranks: list[int] = []
     for place in looked_at:
         chunk = read.chunk(place.pk, place.ordinal)

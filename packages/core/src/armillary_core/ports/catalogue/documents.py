@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from armillary_core.domain.chapter import Chapter
 from armillary_core.domain.chunk import Chunk
@@ -21,8 +21,7 @@ class ChapterRef:
     chapter: Chapter
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """What a search weighs of a document before it loads any."""
 
     content_hash: str | None
@@ -50,6 +49,9 @@ class DocumentStore(Protocol):
     def chapters(self, pk: int) -> list[Chapter]:
         """The outline in order."""
 
+    def outlines(self, pks: Iterable[int]) -> dict[int, list[Chapter]]:
+        """Outlines of several documents; those without chapters are left out."""
+
     def chapters_named(
         self, projects: Sequence[ProjectName], name: str, *, limit: int, offset: int = 0
     ) -> tuple[list[ChapterRef], int]:
@@ -59,6 +61,9 @@ class DocumentStore(Protocol):
         """Chunks of documents in order, the card chunk left out."""
 
     def chunk(self, pk: int, ordinal: int) -> Chunk | None: ...
+
+    def chunks_at(self, keys: Iterable[int]) -> dict[int, Chunk]:
+        """Chunks by key; card chunks and what is not there are left out."""
 
     def copies(self, document: Document, projects: Sequence[ProjectName]) -> list[Document]:
         """Other present documents with the same content hash, in these projects only."""

@@ -87,9 +87,7 @@ class SqliteDocuments(DocumentStore):
                 "WHERE pk IN (SELECT value FROM json_each(?))",
                 (json_list(pks),),
             )
-            return {
-                pk: Label(unpack_hash(content), title, path, language) for pk, content, title, path, language in rows
-            }
+            return {row[0]: Label(unpack_hash(row[1]), *row[2:]) for row in rows}
 
     @override
     def in_project(self, project: ProjectName) -> list[Document]:
@@ -116,6 +114,15 @@ class SqliteDocuments(DocumentStore):
         with self._database.read() as connection:
             row = connection.execute("SELECT chapters FROM outline WHERE document = ?", (pk,)).fetchone()
         return unpack_chapters(row[0]) if row else []
+
+    @override
+    def outlines(self, pks: Iterable[int]) -> dict[int, list[Chapter]]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT document, chapters FROM outline WHERE document IN (SELECT value FROM json_each(?))",
+                (json_list(pks),),
+            ).fetchall()
+        return {pk: unpack_chapters(raw) for pk, raw in rows}
 
     @override
     def chapters_named(
@@ -162,6 +169,15 @@ class SqliteDocuments(DocumentStore):
         with self._database.read() as connection:
             row = connection.execute(f"{CHUNKS} WHERE key = ?", (chunk_key(pk, ordinal),)).fetchone()
         return chunk_of(row) if row else None
+
+    @override
+    def chunks_at(self, keys: Iterable[int]) -> dict[int, Chunk]:
+        wanted = [key for key in keys if key & CARD_ORDINAL != CARD_ORDINAL]
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"{CHUNKS} WHERE key IN (SELECT value FROM json_each(?))", (json_list(wanted),)
+            ).fetchall()
+        return {row[0]: chunk_of(row) for row in rows}
 
     @override
     def copies(self, document: Document, projects: Sequence[ProjectName]) -> list[Document]:
