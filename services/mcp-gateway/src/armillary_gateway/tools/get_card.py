@@ -20,7 +20,7 @@ from armillary_gateway.arguments import BLANK_IS_NONE, Doc
 from armillary_gateway.auth import current_caller
 from armillary_gateway.errors import cut_bytes
 from armillary_gateway.gateway import Gateway, gateway_of
-from armillary_gateway.quoting import Quoting
+from armillary_gateway.quoting import NOTICE, Quoting, fenced
 from armillary_gateway.tool import READS, Tool
 
 _PART = 1300  # bytes of one list (keywords, headings, copies) in one answer
@@ -31,6 +31,7 @@ class CardAnswer(TypedDict):
     id: str
     title: NotRequired[str]
     states: list[str]
+    notice: NotRequired[str]
     type: NotRequired[str]
     summary: NotRequired[str]
     keywords: NotRequired[list[str]]
@@ -67,6 +68,7 @@ async def get_card(
 
 
 _LISTS = ("keywords", "headings", "copies", "diverged_from")
+_APART = ("notice", "history", "cursor")  # not a line each of the text
 
 
 def _slices(
@@ -120,6 +122,7 @@ def _rendered(
         "id": str(card.id),
         **filled(title=quoting.line(document.title, 200)),
         "states": [str(state) for state in card.states],
+        "notice": NOTICE,
         **filled(
             type=quoting.line(card.type, 60),
             summary=cut_bytes(quoting.passage(card.summary or ""), 1500) if first else None,
@@ -135,12 +138,11 @@ def _rendered(
             cursor=more,
         ),
     }
-    lines = [f"{name}: {_text(value)}" for name, value in structured.items() if name not in ("history", "cursor")]
+    lines = [f"{name}: {_text(value)}" for name, value in structured.items() if name not in _APART]
     if "history" in structured:
         lines += ["history, newest first:", *(f"  {event}" for event in history)]
-    if more:
-        lines.append(f"lists are cut; more: cursor={more}")
-    return answer("\n".join(lines), structured)
+    parts = [fenced("\n".join(lines)), *([f"lists are cut; more: cursor={more}"] if more else [])]
+    return answer("\n".join(parts), structured)
 
 
 def _text(value: Any) -> str:

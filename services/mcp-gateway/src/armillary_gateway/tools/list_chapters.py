@@ -17,7 +17,7 @@ from armillary_gateway.answers import answer, columns, filled, fitting, table
 from armillary_gateway.arguments import BLANK_IS_NONE, Cursor, Project
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
-from armillary_gateway.quoting import Quoting
+from armillary_gateway.quoting import NOTICE, Quoting, fenced
 from armillary_gateway.tool import READS, Tool
 
 _OUTLINE = ("anchor", "level", "name", "kind", "lines", "page")
@@ -30,6 +30,7 @@ class ChapterTable(TypedDict):
     columns: list[str]
     rows: list[list[Any]]
     note: NotRequired[str]
+    notice: NotRequired[str]
     cursor: NotRequired[str]
 
 
@@ -64,13 +65,13 @@ async def list_chapters(
         )
     of = str(page.chapters[0].document.id) if doc is not None and page.chapters else None
     head = page.note or f"{len(kept)} of {page.total} chapters" + (f" of {of}" if of else "")
-    parts = [head, *([table(names, kept)] if kept else []), *([f"more: cursor={more}"] if more else [])]
+    parts = [head, *([fenced(table(names, kept))] if kept else []), *([f"more: cursor={more}"] if more else [])]
     structured = {
         "total": page.total,
         **filled(doc=of),
         "columns": names if kept else [],
         "rows": kept,
-        **filled(note=page.note, cursor=more),
+        **filled(note=page.note, notice=NOTICE if kept else None, cursor=more),
     }
     return answer("\n".join(parts), structured)
 

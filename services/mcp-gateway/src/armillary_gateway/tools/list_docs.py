@@ -17,7 +17,7 @@ from armillary_gateway.answers import answer, columns, filled, fitting, table
 from armillary_gateway.arguments import BLANK_IS_NONE, Cursor, Date, FolderPath, Locale, Project, Type, Version
 from armillary_gateway.auth import current_caller
 from armillary_gateway.gateway import Gateway, gateway_of
-from armillary_gateway.quoting import Quoting
+from armillary_gateway.quoting import NOTICE, Quoting, fenced
 from armillary_gateway.tool import READS, Tool
 
 _COLUMNS = ("id", "title", "type", "state", "date", "locale", "version", "summary")
@@ -29,6 +29,7 @@ class DocTable(TypedDict):
     columns: list[str]
     rows: list[list[Any]]
     note: NotRequired[str]
+    notice: NotRequired[str]
     cursor: NotRequired[str]
 
 
@@ -78,12 +79,12 @@ async def list_docs(
         numbers = (place.offset + len(kept), *reversed(last))
         more = gateway.cursors.seal("list_docs", caller=caller.name, subject=subject, generation="", numbers=numbers)
     head = page.note or (f"{len(kept)} of {page.total} documents" if kept else f"No more: {page.total} documents.")
-    parts = [head, *([table(names, kept)] if kept else []), *([f"more: cursor={more}"] if more else [])]
+    parts = [head, *([fenced(table(names, kept))] if kept else []), *([f"more: cursor={more}"] if more else [])]
     structured = {
         "total": page.total,
         "columns": names if kept else [],
         "rows": kept,
-        **filled(note=page.note, cursor=more),
+        **filled(note=page.note, notice=NOTICE if kept else None, cursor=more),
     }
     return answer("\n".join(parts), structured)
 
