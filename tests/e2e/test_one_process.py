@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from armillary_cli.client import ToolRefusedError
 from armillary_cli.owner import find_owner, is_owned
+from armillary_core.domain.errors import ProjectNotFoundError
 from server import ARMILLARY, NO_MODEL, Server, free_port, serving, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
@@ -139,7 +139,7 @@ def test_projects_come_and_go_while_it_runs(data: Path, notes: Path, tmp_path: P
         wait_found(server, "moon pulls water", "other::sea.md")
         assert armillary("projects", "remove", "other", data=data).returncode == 0
         wait_until(lambda: "other::sea.md" not in found(server, "moon pulls water"))
-        with pytest.raises(ToolRefusedError, match="other"):
+        with pytest.raises(ProjectNotFoundError, match="other"):
             server.call("list_docs", project="other")
 
 
@@ -161,6 +161,12 @@ def test_search_starts_a_server_and_stop_ends_it(data: Path, notes: Path) -> Non
         hits = wait_until(lambda: json.loads(armillary("search", "tomatoes", "--json", data=data).stdout)["hits"])
         assert hits[0]["id"].startswith("notes::garden.md")
         assert armillary("search", "qwertyzuiop", data=data).returncode == 1
+        unknown = armillary("search", "tomatoes", "--project", "nope", data=data)
+        assert (unknown.returncode, unknown.stderr) == (1, 'armillary: No project "nope". Projects: notes.\n')
+        for wrong in (["", "--json"], ["*"], ["x" * 5000], ["tomatoes", "--type", "nonsense"]):
+            refused = armillary("search", *wrong, data=data)
+            assert refused.returncode == 2
+            assert len(refused.stderr.splitlines()) == 1 and "call again" not in refused.stderr
         status = json.loads(armillary("status", "--json", data=data).stdout)
         assert status["server"]["url"].endswith(env["ARMILLARY_PORT"])
         assert armillary("stop", data=data).returncode == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -166,3 +167,22 @@ async def test_rights_follow_the_token(guides: World) -> None:
     assert card.structured_content["summary"] == "About backups."
     assert card.structured_content["enriched"].endswith("by writer")
     assert "summary=About backups." in text_of(card)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code", "message"),
+    [
+        ("search_docs", {"query": "x", "project": "nope"}, "project_not_found", 'No project "nope". Projects: guides.'),
+        ("search_docs", {"query": "x" * 5000}, "invalid_request", "query: String should have at most 1000 characters."),
+        ("read_doc", {"doc": "guides::nope"}, "document_not_found", 'No document "guides::nope".'),
+    ],
+)
+async def test_programs_get_the_code_of_an_error_and_its_message_alone(
+    guides: World, tool: str, arguments: dict[str, Any], code: str, message: str
+) -> None:
+    async with mcp_client(guides.app) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert result.meta is not None
+    assert result.meta["armillary/error"] == {"code": code, "message": message}

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from armillary_core.domain.errors import AccessDeniedError, AppError, BackendUnavailableError
+from armillary_core.domain.errors import AccessDeniedError, AppError, BackendUnavailableError, error_of
 
 _REVISION = "2026-07-28"
+_ERROR_META = "armillary/error"
 
 
 class ToolRefusedError(AppError):
-    """The server answered with an error; its words say what is wrong and what to do."""
+    """The server answered with an error that this client does not know; its words say what is wrong."""
 
     code = "tool_refused"
 
@@ -28,7 +29,7 @@ class ToolAnswer:
 
 
 def call_tool(url: str, name: str, arguments: dict[str, Any], *, timeout_seconds: float = 60.0) -> ToolAnswer:
-    """Call one tool. Raises ToolRefusedError, AccessDeniedError, BackendUnavailableError."""
+    """Call one tool. Raises the error that the tool refused with, and AccessDeniedError, BackendUnavailableError."""
     body = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -58,7 +59,11 @@ def call_tool(url: str, name: str, arguments: dict[str, Any], *, timeout_seconds
     result = message.get("result", {})
     text = "\n".join(part.get("text", "") for part in result.get("content", []) if part.get("type") == "text")
     if result.get("isError"):
-        raise ToolRefusedError(text.removeprefix(f"Error executing tool {name}: "))
+        refused = result.get("_meta", {}).get(_ERROR_META, {})
+        kind = error_of(refused.get("code", ""))
+        raise (
+            kind(refused["message"]) if kind else ToolRefusedError(text.removeprefix(f"Error executing tool {name}: "))
+        )
     return ToolAnswer(text, result.get("structuredContent") or {})
 
 

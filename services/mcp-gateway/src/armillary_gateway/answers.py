@@ -11,6 +11,7 @@ from mcp.types import CallToolResult, TextContent
 TOKEN_BYTES = 4
 DEFAULT_TOKENS = 2000
 MAX_TOKENS = 8000
+ERROR_META = "armillary/error"
 _FRAME = 300  # room for what stands around the items of a list
 
 
@@ -19,9 +20,10 @@ def answer(text: str, structured: Mapping[str, Any]) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], structured_content=dict(structured))
 
 
-def refusal(text: str) -> CallToolResult:
-    """An error: text only."""
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
+def refusal(text: str, *, code: str = "", message: str = "") -> CallToolResult:
+    """An error: text for the model, and for programs its code and its message without the model's next step."""
+    meta = {ERROR_META: {"code": code, "message": message}} if code else None
+    return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=meta)
 
 
 def filled(**fields: Any) -> dict[str, Any]:

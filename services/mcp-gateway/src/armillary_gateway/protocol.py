@@ -19,11 +19,11 @@ from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 from typing_extensions import override
 
-from armillary_core.domain.errors import AppError
+from armillary_core.domain.errors import AppError, InvalidRequestError
 from armillary_core.usecases.resolve import shown
 from armillary_gateway.answers import refusal
 from armillary_gateway.auth import current_caller
-from armillary_gateway.errors import cut_bytes, words
+from armillary_gateway.errors import MAX_BYTES, cut_bytes, words
 from armillary_gateway.gateway import Gateway
 from armillary_gateway.prompts import enrich_index
 from armillary_gateway.resources import describe, read_document
@@ -122,12 +122,14 @@ class AgentServer(MCPServer[Gateway]):
         except UnexpectedToolError as error:
             cause = error.__cause__
             if isinstance(cause, AppError):
-                return "refused", refusal(words(cause))
+                return "refused", refusal(words(cause), code=cause.code, message=cut_bytes(cause.message, MAX_BYTES))
             return "failed", refusal(_logged("tool.failed", cause or error, tool=tool.name))
         except ToolError as error:
             cause = error.__cause__
             if isinstance(cause, ValidationError):
-                return "refused", refusal(f"{tool.name}: {_problems(cause)}. Correct it and call again.")
+                problems = _problems(cause)
+                text = f"{tool.name}: {problems}. Correct it and call again."
+                return "refused", refusal(text, code=InvalidRequestError.code, message=f"{problems}.")
             return "refused", refusal(cut_bytes(str(error), 1000))
 
 

@@ -57,7 +57,9 @@ def search(
         "detail": "full" if full else "snippets",
         "explain": explain,
     }
-    answer = call_tool(owner.url, "search_docs", {name: value for name, value in arguments.items() if value})
+    answer = call_tool(
+        owner.url, "search_docs", {name: value for name, value in arguments.items() if value is not None}
+    )
     hits = answer.structured.get("hits", [])
     if as_json:
         say_json(answer.structured)

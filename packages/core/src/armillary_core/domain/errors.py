@@ -129,3 +129,13 @@ class SettingsError(AppError):
     """Start-up only: one plain line, exit code 2."""
 
     code = "settings"
+
+
+def error_of(code: str) -> type[AppError] | None:
+    """The error of that code; None for a code of another version."""
+    kinds = [AppError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind
+        kinds.extend(kind.__subclasses__())
+    return None
