@@ -7,11 +7,13 @@ WORK=DIR     scratch folder, kept between runs (default: .bench)
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -65,17 +67,20 @@ def peers(shared: Path, work: Path) -> int:
         sys.executable, shared / "tools" / "bench_peers.py", "--corpus", pages(shared, work), "--work", work / "peers",
         "--queries", "50", "--peers", "", "--qa", HERE / "tldr_questions.json", "--custom", plain,
     ]  # fmt: skip
-    if models := os.environ.get("MODELS"):  # a data folder's `models`, so that nothing is fetched while measuring
-        spec = spec.replace('"name": "armillary"', '"name": "armillary+model"')
-        spec = spec.replace(
-            '"env": {"ARMILLARY_EMBEDDING__ENGINE": "none"}', f'"env": {{"ARMILLARY_MODELS": "{models}"}}'
-        )
-        for mode in ("semantic", "hybrid"):
-            call = f'{{"tool": "search_docs", "args": {{"query": "$Q", "mode": "{mode}", "limit": 10}}}}'
-            spec = spec.rstrip().removesuffix("}").rstrip() + f',\n  "{mode}": {call}\n}}\n'
-        modelled.write_text(spec, encoding="utf-8")
+    if models := os.environ.get("MODELS"):  # a folder of models, so that nothing is fetched while measuring
+        modelled.write_text(json.dumps(with_model(json.loads(spec), models)), encoding="utf-8")
         arguments += ["--custom", modelled]
     return run(*arguments)
+
+
+def with_model(spec: dict[str, Any], models: str) -> dict[str, Any]:
+    """The same with vectors. The harness knows three modes; its `semantic` is asked in mode `auto` here."""
+    link = "import os, sys; os.makedirs(sys.argv[2]); os.symlink(sys.argv[1], os.path.join(sys.argv[2], 'models'))"
+    spec |= {"name": "armillary+model", "env": {}}
+    spec["setup"] = [[sys.executable, "-c", link, str(Path(models).resolve()), "$WORK/armillary/data"]]
+    for slot, mode in (("semantic", "auto"), ("hybrid", "hybrid")):
+        spec[slot] = {"tool": "search_docs", "args": {"query": "$Q", "mode": mode, "limit": 10}}
+    return spec
 
 
 def run(*command: object) -> int:

@@ -55,7 +55,8 @@ def _is_indexed(url: str) -> bool:
     cosmos = call_tool(url, "get_cosmos", {}).structured
     column = cosmos["projects"]["columns"].index("state")
     states = {row[column] for row in cosmos["projects"]["rows"]}
-    return states == {"ok"} and not any("waiting" in engine for engine in cosmos["engines"])
+    # "… of … chunks" is said while vectors are missing
+    return states == {"ok"} and not any("waiting" in engine or " of " in engine for engine in cosmos["engines"])
 
 
 if __name__ == "__main__":
