@@ -71,7 +71,8 @@ def test_a_first_start_answers_and_says_what_to_type_next(data: Path, notes: Pat
         said = server.log.read_text()
     assert f"is listening on {server.url}  (MCP: {server.url}/mcp)" in said
     assert "notes: 2 files" in said
-    assert "connect claude-code" in said
+    assert f"connect claude-code --data {data} " in said
+    assert f'search "how do we rotate the backup keys?" --data {data}\n' in said
     assert server.log.read_text().rstrip().endswith(STOPPED)
     assert server.process.returncode == 0
     assert sorted(os.listdir(notes)) == ["backup.md", "garden.md"]
@@ -82,6 +83,7 @@ def test_a_second_server_for_the_same_data_says_where_the_first_one_listens(data
         refused = armillary("up", notes, "--port", "0", data=data)
         assert refused.returncode == 2
         assert server.url in refused.stderr
+        assert f"`armillary projects add DIR --data {data}`" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
 
 

@@ -195,3 +195,17 @@ def test_what_the_owner_wrote_wins_over_the_command_line(run: Run, home: Path, t
     config.write_text("projects: {lab: {private: true}}", encoding="utf-8")
     run("projects", "add", folder(tmp_path / "lab"))
     assert json.loads(run("projects", "list", "--json").out)[0]["private"] is True
+
+
+def test_advice_names_the_data_folder_when_it_is_not_the_usual_one(run: Run, home: Path, tmp_path: Path) -> None:
+    assert "`armillary up` starts it" in run("status").out
+    odd = folder(tmp_path / "two words")
+    assert f"armillary projects add DIR --data '{odd}'" in run("status", "--data", odd).out
+    assert "projects add DIR --data ~/mine" in run("status", "--data", home / "mine").out
+    refused = run("up", folder(tmp_path / "notes"), "--bind", "0.0.0.0", "--data", odd)
+    assert f"`armillary tokens create NAME --data '{odd}'`" in refused.err
+
+
+def test_a_data_folder_has_one_spelling(run: Run, tmp_path: Path) -> None:
+    folder(tmp_path / "a")
+    assert json.loads(run("config", "show", "--json", "--data", "a/../data").out)["data"] == str(tmp_path / "data")

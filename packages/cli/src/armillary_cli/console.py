@@ -91,3 +91,17 @@ def command_name() -> str:
         return str(here.relative_to(Path.cwd()))
     except ValueError:
         return tilde(here)
+
+
+def data_option(data: Path) -> str:
+    """What has to follow a command so that it uses this data folder: nothing when it is the usual one."""
+    import shlex
+
+    from armillary_core.settings.model import Settings
+
+    usual: Path = Settings.model_fields["data"].default
+    if data == usual.expanduser():
+        return ""
+    shown = tilde(data)
+    home = "~/" if shown.startswith("~/") else ""
+    return f" --data {home}{shlex.quote(shown.removeprefix(home))}"

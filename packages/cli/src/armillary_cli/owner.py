@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from armillary_cli.console import data_option
 from armillary_core.domain.errors import SettingsError
 
 LOCK = "owner.lock"
@@ -97,5 +98,5 @@ def _taken(data: Path) -> str:
         return f"Another armillary process is starting or stopping with the data folder {data}. Try again in a moment."
     return (
         f"Armillary already runs with this data folder and listens on {owner.url} (process {owner.pid}). "
-        "Add folders to it with `armillary projects add DIR`, or stop it first."
+        f"Add folders to it with `armillary projects add DIR{data_option(data)}`, or stop it first."
     )

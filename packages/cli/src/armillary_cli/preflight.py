@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from armillary_cli.console import data_option
 from armillary_core.bootstrap.catalogue import open_catalogue
 from armillary_core.bootstrap.usecases import projects_of
 from armillary_core.domain.errors import SettingsError
@@ -35,7 +36,8 @@ def prepare(settings: Settings, roots: Sequence[str], *, may_be_empty: bool) -> 
         if not settings.is_loopback and not catalogue.tokens.any_exist():
             raise SettingsError(
                 f"Listening on {settings.bind} needs a token and there is none yet: make one with "
-                "`armillary tokens create NAME`, or leave out --bind to listen on this machine only."
+                f"`armillary tokens create NAME{data_option(settings.data)}`, "
+                "or leave out --bind to listen on this machine only."
             )
         projects = projects_of(settings, catalogue)
         added: set[str] = set()

@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armillary_cli.console import bold, command_name, dim, is_terminal, say, size, tilde
+from armillary_cli.console import bold, command_name, data_option, dim, is_terminal, say, size, tilde
 from armillary_core.domain.job import Job, JobState
 from armillary_core.domain.project import Project, ProjectState
 from armillary_core.ports.catalogue.outbox import Engine
@@ -82,8 +83,9 @@ class Bars:
 class Reporter:
     """Follows the catalogue and says what happens."""
 
-    def __init__(self, *, url: str) -> None:
+    def __init__(self, *, url: str, data: Path) -> None:
         self._url = url
+        self._data = data
         self._started = time.monotonic()
         self._bars = Bars()
         self._said_jobs: set[int] = set()
@@ -92,7 +94,7 @@ class Reporter:
         self._meaning_total = 0
         self._said_meaning = False
 
-    def listening(self, projects: tuple[Project, ...], added: frozenset[str], data: str) -> None:
+    def listening(self, projects: tuple[Project, ...], added: frozenset[str]) -> None:
         from importlib.metadata import version
 
         self._waiting = {project.name for project in projects}
@@ -103,7 +105,11 @@ class Reporter:
         for project in projects:
             is_new = "  new" if project.name in added else ""
             say(f"  {project.name:<20} {tilde(project.root)}{dim(is_new)}")
-        say(dim(f"  data in {tilde(data)}; nothing is written into your folders. Ctrl-C stops it, nothing is lost."))
+        say(
+            dim(
+                f"  data in {tilde(self._data)}; nothing is written into your folders. Ctrl-C stops it, nothing is lost."
+            )
+        )
 
     def model_progress(self, done: int, total: int) -> None:
         self._bars.update("fetching the embedding model", done, total, unit="bytes")
@@ -166,10 +172,11 @@ class Reporter:
         counts = core.catalogue.projects.counts(names).values()
         documents = sum(count.documents - count.desync for count in counts)
         say(bold(f"Ready in {self._elapsed()}: ") + f"{documents:,} documents can be searched.")
+        name, option = command_name(), data_option(self._data)
         if documents == 0:
-            say(f"  No document was found. Why: {command_name()} why PATH")
-        say(f"  Next: {command_name()} connect claude-code     (or codex, cursor, vscode, gemini, claude-desktop)")
-        say(f'        {command_name()} search "how do we rotate the backup keys?"')
+            say(f"  No document was found. Why: {name} why PATH{option}")
+        say(f"  Next: {name} connect claude-code{option}     (or codex, cursor, vscode, gemini, claude-desktop)")
+        say(f'        {name} search "how do we rotate the backup keys?"{option}')
 
     async def _meaning(self, core: Core) -> bool:
         """Whether vectors are being made."""

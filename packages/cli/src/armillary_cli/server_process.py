@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from armillary_cli.client import is_alive
+from armillary_cli.console import data_option
 from armillary_cli.owner import LOG, Owner, find_owner
 from armillary_core.domain.errors import BackendUnavailableError
 from armillary_core.settings.model import Settings
@@ -23,7 +24,8 @@ def running_server(settings: Settings, *, config: Path | None = None, start: boo
         return owner
     if not start:
         raise BackendUnavailableError(
-            f"No armillary server runs with the data folder {settings.data}. Start one with `armillary up DIR`."
+            f"No armillary server runs with the data folder {settings.data}. "
+            f"Start one with `armillary up DIR{data_option(settings.data)}`."
         )
     return _start(settings, config)
 

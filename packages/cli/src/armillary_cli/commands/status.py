@@ -31,16 +31,19 @@ def status(as_json: JsonOption = False, data: DataOption = None, config: ConfigO
     if as_json:
         say_json({"server": dataclasses.asdict(owner) if owner else None, **dataclasses.asdict(report)})
     else:
-        _show(report, owner, str(settings.data))
+        _show(report, owner, settings.data)
     if not report.is_well:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _show(report: HealthReport, owner: Owner | None, data: str) -> None:
-    from armillary_cli.console import bold, dim, say, say_table, size, tilde
+def _show(report: HealthReport, owner: Owner | None, data: Path) -> None:
+    from armillary_cli.console import bold, data_option, dim, say, say_table, size, tilde
     from armillary_core.domain.project import ProjectState
 
-    running = f"running at {owner.url} (process {owner.pid})" if owner else "not running; `armillary up` starts it"
+    option = data_option(data)
+    running = (
+        f"running at {owner.url} (process {owner.pid})" if owner else f"not running; `armillary up{option}` starts it"
+    )
     say(f"{bold('Armillary')} {report.versions.get('armillary', '')} is {running}")
     say()
     if report.projects:
@@ -60,7 +63,7 @@ def _show(report: HealthReport, owner: Owner | None, data: str) -> None:
             if len(project.failed) > 5:
                 say(dim(f"and {len(project.failed) - 5} more; --json lists them"))
     else:
-        say("No project yet: armillary up DIR, or armillary projects add DIR")
+        say(f"No project yet: armillary up DIR{option}, or armillary projects add DIR{option}")
     say()
     for engine in report.engines:
         held = f": {engine.present:,} of {engine.expected:,}" if engine.expected is not None else ""

@@ -159,7 +159,8 @@ class Settings(Section):
     @field_validator("data")
     @classmethod
     def _absolute(cls, folder: Path) -> Path:
-        return folder.expanduser().absolute()
+        folder = folder.expanduser().absolute()
+        return folder.resolve() if ".." in folder.parts else folder
 
     @field_validator("bind")
     @classmethod
