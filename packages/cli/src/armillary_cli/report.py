@@ -105,11 +105,8 @@ class Reporter:
         for project in projects:
             is_new = "  new" if project.name in added else ""
             say(f"  {project.name:<20} {tilde(project.root)}{dim(is_new)}")
-        say(
-            dim(
-                f"  data in {tilde(self._data)}; nothing is written into your folders. Ctrl-C stops it, nothing is lost."
-            )
-        )
+        where = f"data in {tilde(self._data)}; nothing is written into your folders"
+        say(dim(f"  {where}. Ctrl-C stops it, nothing is lost."))
 
     def model_progress(self, done: int, total: int) -> None:
         self._bars.update("fetching the embedding model", done, total, unit="bytes")
