@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from armillary_core.text.spelling import allowed_mistakes, edit_distance, nearest
+from armillary_core.text.spelling import allowed_mistakes, edit_distance, nearest, one_mistake_away
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,19 @@ def test_words_too_far_away_are_named_but_not_taken() -> None:
 
 def test_without_candidates_nothing_is_near() -> None:
     assert nearest("zzzzz", []).near == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("usign", "using"), ("deteect", "detect"), ("derees", "degrees"), ("ключч", "ключ")]
+)
+def test_what_was_meant_is_among_the_spellings_one_mistake_away(typed: str, meant: str) -> None:
+    spellings = one_mistake_away(typed)
+
+    assert meant in spellings
+    assert typed not in spellings
+    assert all(edit_distance(typed, spelling, most=1) == 1 and spelling[0] == typed[0] for spelling in spellings)
+
+
+@pytest.mark.parametrize("word", ["", "a", "cats", "b2b2b2", "漢字漢字漢字", "naïvety"])
+def test_short_words_and_other_letters_have_no_spellings(word: str) -> None:
+    assert one_mistake_away(word) == []

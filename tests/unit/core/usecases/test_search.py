@@ -167,6 +167,13 @@ async def test_known_words_identifiers_quotes_digits_and_short_words_are_left_as
     assert (await world.ask(query)).mended == {}
 
 
+async def test_a_misspelt_form_of_a_word_is_mended_when_another_form_was_written(world: SearchWorld) -> None:
+    await world.add("notes", {"a.md": "# A\nIt was modified twice.\n", "b.md": "# B\nNothing else.\n"})
+    answer = await world.ask("modfiying")
+    assert answer.mended == {"modfiying": "modifying"}
+    assert documents_of(answer.passages)[0] == "notes::a.md"
+
+
 async def test_a_word_nobody_wrote_is_named_with_what_is_near(world: SearchWorld) -> None:
     await world.add("notes", {"a.md": "# A\nThe tidal range is large.\n"})
     answer = await world.ask("lorqe zzzzzz of which")

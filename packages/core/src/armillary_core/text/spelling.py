@@ -9,6 +9,7 @@ from typing import Final
 _SHORTEST: Final = 4  # letters of a word that may be mended
 _LOOSE_START: Final = 7  # letters from which the first one may be the one mistake
 _TWO_MISTAKES: Final = 8
+_LETTERS: Final = (frozenset("abcdefghijklmnopqrstuvwxyz"), frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюя"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,25 @@ def _may_be(word: str, other: str, distance: int) -> bool:
     if word[0] == other[0] or word[:2] == other[1::-1]:  # the same, or the first two swapped
         return True
     return distance == 1 and len(word) >= _LOOSE_START
+
+
+def one_mistake_away(word: str) -> list[str]:
+    """Every spelling that one mistake beyond the first letter may have turned into this one; none for short
+    words and scripts whose letters are not known here."""
+    letters = next((letters for letters in _LETTERS if set(word) <= letters), None)
+    if letters is None or len(word) <= _SHORTEST:
+        return []
+    found: dict[str, None] = {}
+    for at in range(1, len(word) + 1):
+        before, after = word[:at], word[at:]
+        found |= dict.fromkeys(f"{before}{letter}{after}" for letter in sorted(letters))
+        if after:
+            found[before + after[1:]] = None
+            found |= dict.fromkeys(f"{before}{letter}{after[1:]}" for letter in sorted(letters))
+        if len(after) > 1:
+            found[f"{before}{after[1]}{after[0]}{after[2:]}"] = None
+    found.pop(word, None)
+    return list(found)
 
 
 def edit_distance(left: str, right: str, *, most: int) -> int | None:

@@ -38,6 +38,7 @@ class SearchPolicy:
     max_limit: int = 50
     max_mended: int = 3  # words; a text with more mistakes is in another language
     identifier_weight: float = 1.5  # of a whole identifier that is asked for, its parts being 1
+    mended_languages: int = 1  # the commonest, whose stems are tried for a word that no form of is near
     mended_weight: float = 0.8  # of a word that was guessed, a typed one being 1
 
     # the legs

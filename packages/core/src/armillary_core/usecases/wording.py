@@ -11,8 +11,8 @@ from armillary_core.ports.catalogue.terms import CorpusCounts, TermStore
 from armillary_core.text.bm25 import best_score, idf, query_vector
 from armillary_core.text.folding import fold
 from armillary_core.text.query import Question, is_small_word
-from armillary_core.text.spelling import allowed_mistakes, nearest
-from armillary_core.text.tokens import QueryTerm, query_terms, token_id
+from armillary_core.text.spelling import allowed_mistakes, nearest, one_mistake_away
+from armillary_core.text.tokens import QueryTerm, count_tokens, query_terms, token_id
 from armillary_core.usecases.search_policy import SearchPolicy
 
 
@@ -127,15 +127,27 @@ class Dictionary:
                     unknown[term.surface] = ()
                 continue
             found = nearest(folded, self._terms.near(self._projects, folded))
-            if found.mended is None:
+            meant = found.mended or self._by_stem(folded)
+            if meant is None:
                 unknown[term.surface] = found.near
                 continue
-            replacement = query_terms(found.mended, self._languages)
+            replacement = query_terms(meant, self._languages)
             frequencies = self._frequencies(replacement)
-            mended[term.surface] = found.mended
+            mended[term.surface] = meant
             factor = self._policy.mended_weight
             result[-1:] = [self._weigh(one, frequencies, is_sentence=True, factor=factor) for one in replacement]
         return result, mended, unknown
+
+    def _by_stem(self, folded: str) -> str | None:
+        """The commonest word one mistake away of which another form was written: `modfiying` where there is
+        `modified`."""
+        spellings = " ".join(one_mistake_away(folded))
+        words: dict[int, str] = {}
+        for language in (None, *self._languages[: self._policy.mended_languages]):
+            words |= count_tokens(spellings, language).words
+        frequencies = self._terms.frequencies(self._projects, sorted(words)) if words else {}
+        found = max(frequencies, key=lambda token: (frequencies[token], words[token]), default=None)
+        return words[found] if found is not None else None
 
     def _reduce(self, words: list[Word]) -> list[Word]:
         """Of a very long question, the rarest words that somebody wrote."""
