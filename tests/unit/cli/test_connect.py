@@ -73,8 +73,19 @@ def test_writing_twice_changes_nothing_more(home: Path, name: str) -> None:
     client = CLIENTS[name]
     assert client.write(FAR) is None
     first = client.file().read_text(encoding="utf-8")
-    client.write(FAR)
+    assert client.write(FAR) is None
     assert client.file().read_text(encoding="utf-8") == first
+
+
+@pytest.mark.parametrize("name", JSON_CLIENTS)
+def test_writing_twice_keeps_the_backup_of_what_was_there_first(home: Path, name: str) -> None:
+    client = CLIENTS[name]
+    client.file().parent.mkdir(parents=True, exist_ok=True)
+    client.file().write_text('{"theme": "dark"}')
+    backup = client.write(NEAR)
+    client.write(NEAR)
+    assert backup is not None
+    assert backup.read_text() == '{"theme": "dark"}'
 
 
 @pytest.mark.parametrize("name", JSON_CLIENTS)

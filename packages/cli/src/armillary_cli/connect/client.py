@@ -35,4 +35,4 @@ class Client(Protocol):
 
     def write(self, endpoint: Endpoint) -> Path | None:
         """Merge it into the file and leave every other entry as it is; the backup that was made, None when there
-        was no file. Raises SettingsError when the file cannot be read as what it should be."""
+        was no file or it says so already. Raises SettingsError when the file cannot be read as what it should be."""

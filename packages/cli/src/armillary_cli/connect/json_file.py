@@ -30,9 +30,14 @@ def set_entry(file: Path, group: str, name: str, entry: dict[str, Any]) -> Path 
 
 
 def replace(file: Path, text: str) -> Path | None:
-    """Put text into a file in one step, with a backup of what was there. Links are followed, rights are kept."""
+    """Put text into a file in one step, with a backup of what was there. Links are followed, rights are kept.
+
+    A file that says this already is left alone, and so is the backup of what it said before.
+    """
     target = file.resolve() if file.exists() else file
     try:
+        if target.exists() and target.read_bytes() == text.encode():
+            return None
         target.parent.mkdir(parents=True, exist_ok=True)
         backup: Path | None = None
         draft = target.with_name(f"{target.name}.armillary-tmp")
