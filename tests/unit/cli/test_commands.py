@@ -209,3 +209,25 @@ def test_advice_names_the_data_folder_when_it_is_not_the_usual_one(run: Run, hom
 def test_a_data_folder_has_one_spelling(run: Run, tmp_path: Path) -> None:
     folder(tmp_path / "a")
     assert json.loads(run("config", "show", "--json", "--data", "a/../data").out)["data"] == str(tmp_path / "data")
+
+
+def test_why_tells_of_folders_and_of_a_project_itself(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder(tmp_path / "one" / "sub")
+    two = folder(tmp_path / "two")
+    folder(tmp_path / "three")
+    for name in ("one", "two"):
+        run("projects", "add", tmp_path / name)
+    monkeypatch.chdir(tmp_path / "one")
+    for path in ("../two", str(two), "../one/../two/."):
+        said = run("why", path)
+        assert (said.code, said.out.splitlines()[0]) == (0, "two")
+        assert "the folder of a project, new, 0 documents" in said.out
+    assert run("why", ".").out.splitlines()[0] == "one"
+    sub = run("why", "sub").out
+    assert sub.splitlines()[0] == "one::sub"
+    assert "a folder, 0 documents below it" in sub
+    outside = run("why", "../three/x.md")
+    assert outside.code == 1
+    assert "lies in no project" in outside.err

@@ -31,11 +31,20 @@ def why(
 
     with open_catalogue(read_settings(data, config)) as catalogue:
         project, relative = _locate(path, catalogue.projects.all())
-        steps = open_source().explain(project, relative)
-        document = catalogue.documents.find(project.name, relative)
-    identity = document_id(project.name, relative)
+        steps = open_source().explain(project, relative) if relative else []
+        document = catalogue.documents.find(project.name, relative) if relative else None
+        below = relative + b"/" if relative else b""
+        everything = [] if document else catalogue.documents.in_project(project.name)
+        inside = sum(known.path.startswith(below) for known in everything)
+        left_out = catalogue.documents.skipped_counts(project.name) if not relative else {}
+    identity = document_id(project.name, relative) if relative else project.name
     is_left_out = any(step.verdict == "skip" for step in steps)
-    if document is None:
+    if not relative:
+        rules = ", ".join(f"{count:,} {rule}" for rule, count in sorted(left_out.items()))
+        now = f"the folder of a project, {project.state.value}, {inside:,} documents, left out: {rules or 'nothing'}"
+    elif inside or any(step.rule == "folder" for step in steps):
+        now = f"a folder, {inside:,} documents below it"
+    elif document is None:
         now = "not in the catalogue" if is_left_out else "not in the catalogue yet; the next scan takes it in"
     elif not document.present:
         now = "in the catalogue without its file (desync): only the card is kept"
@@ -64,7 +73,10 @@ def why(
 
 
 def _locate(text: str, projects: Sequence[Project]) -> tuple[Project, bytes]:
-    """The project and the path in it. The last part is not followed when it is a link: the link is the question."""
+    """The project and the path in it, empty for its own folder.
+
+    The last part is not followed when it is a link: the link is the question.
+    """
     from armillary_core.domain.document import decode_path, split_id
     from armillary_core.domain.errors import NotFoundError
 
@@ -72,10 +84,11 @@ def _locate(text: str, projects: Sequence[Project]) -> tuple[Project, bytes]:
     if (split := split_id(text)) is not None and split[0] in by_name:
         return by_name[split[0]], decode_path(split[1])
     given = Path(text).expanduser().absolute()
-    spellings = [given.parent.resolve() / given.name, given.resolve(), given]
+    spellings = [given.parent.resolve() / given.name, given.resolve(), Path(os.path.normpath(given))]
     for spelling in spellings:
         for project in projects:
-            if spelling != Path(project.root) and spelling.is_relative_to(project.root):
-                return project, os.fsencode(spelling.relative_to(project.root))
+            if spelling.is_relative_to(project.root):
+                inside = spelling.relative_to(project.root)
+                return project, os.fsencode(inside) if inside.parts else b""
     known = ", ".join(f"{project.name} ({project.root})" for project in projects) or "none"
     raise NotFoundError(f"{text} lies in no project. Projects: {known}.")
