@@ -231,3 +231,11 @@ def test_why_tells_of_folders_and_of_a_project_itself(
     outside = run("why", "../three/x.md")
     assert outside.code == 1
     assert "lies in no project" in outside.err
+
+
+def test_no_color_means_no_escape_at_all(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("projects", "add", folder(tmp_path / "notes"))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1m" in run("projects", "list").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run("projects", "list").out

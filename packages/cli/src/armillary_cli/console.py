@@ -34,7 +34,7 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: S
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    table = Table(box=None, pad_edge=False, header_style="" if "NO_COLOR" in os.environ else "bold", show_edge=False)
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number in right else "left", overflow="fold")
     for row in rows:
