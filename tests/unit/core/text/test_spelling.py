@@ -59,7 +59,7 @@ def test_without_candidates_nothing_is_near() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("usign", "using"), ("deteect", "detect"), ("derees", "degrees"), ("ключч", "ключ")]
+    ("typed", "meant"), [("modfiying", "modifying"), ("deteect", "detect"), ("derees", "degrees"), ("ключчи", "ключи")]
 )
 def test_what_was_meant_is_among_the_spellings_one_mistake_away(typed: str, meant: str) -> None:
     spellings = one_mistake_away(typed)
@@ -69,6 +69,6 @@ def test_what_was_meant_is_among_the_spellings_one_mistake_away(typed: str, mean
     assert all(edit_distance(typed, spelling, most=1) == 1 and spelling[0] == typed[0] for spelling in spellings)
 
 
-@pytest.mark.parametrize("word", ["", "a", "cats", "b2b2b2", "漢字漢字漢字", "naïvety"])
+@pytest.mark.parametrize("word", ["", "a", "cats", "bytes", "b2b2b2", "漢字漢字漢字", "naïvety"])
 def test_short_words_and_other_letters_have_no_spellings(word: str) -> None:
     assert one_mistake_away(word) == []

@@ -9,6 +9,7 @@ from typing import Final
 _SHORTEST: Final = 4  # letters of a word that may be mended
 _LOOSE_START: Final = 7  # letters from which the first one may be the one mistake
 _TWO_MISTAKES: Final = 8
+_SURE: Final = 6  # letters from which a spelling that was never written says enough
 _LETTERS: Final = (frozenset("abcdefghijklmnopqrstuvwxyz"), frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюя"))
 
 
@@ -58,7 +59,7 @@ def one_mistake_away(word: str) -> list[str]:
     """Every spelling that one mistake beyond the first letter may have turned into this one; none for short
     words and scripts whose letters are not known here."""
     letters = next((letters for letters in _LETTERS if set(word) <= letters), None)
-    if letters is None or len(word) <= _SHORTEST:
+    if letters is None or len(word) < _SURE:
         return []
     found: dict[str, None] = {}
     for at in range(1, len(word) + 1):
