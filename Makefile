@@ -21,7 +21,7 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: environment ## Index folders and serve agents: make run DIRS="~/notes ~/code/app" [PORT=8420] [DATA=…]
-	@exec $(BIN)/armillary up $(or $(DIRS),.) $(if $(PORT),--port $(PORT)) $(if $(DATA),--data $(DATA))
+	@exec $(BIN)/armillary up $(or $(DIRS),.) $(if $(PORT),--port $(PORT)) $(if $(DATA),--data "$(DATA)")
 
 test: environment-dev ## The test suite, in a few minutes
 	@$(BIN)/python -m pytest -n 2 -m "not server and not slow and not e2e" --cov --cov-report=term:skip-covered

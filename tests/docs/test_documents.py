@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -61,6 +63,14 @@ def test_every_target_that_make_lists_exists_and_is_phony() -> None:
     listed = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
     phony = set(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[0].split())
     assert listed <= phony
+
+
+def test_make_run_takes_folders_with_spaces() -> None:
+    given = ["DIRS='/my notes' /code", "DATA=/two words", "PORT=8421"]
+    shown = subprocess.run(["make", "-n", "run", *given], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    line = next(line for line in shown.splitlines() if "armillary up" in line)
+    words = shlex.split(line)
+    assert words[words.index("up") :] == ["up", "/my notes", "/code", "--port", "8421", "--data", "/two words"]
 
 
 def test_every_command_in_the_documents_exists() -> None:
