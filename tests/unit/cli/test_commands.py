@@ -202,7 +202,7 @@ def test_advice_names_the_data_folder_when_it_is_not_the_usual_one(run: Run, hom
     odd = folder(tmp_path / "two words")
     assert f"armillary projects add DIR --data '{odd}'" in run("status", "--data", odd).out
     assert "projects add DIR --data ~/mine" in run("status", "--data", home / "mine").out
-    refused = run("up", folder(tmp_path / "notes"), "--bind", "0.0.0.0", "--data", odd)
+    refused = run("up", folder(tmp_path / "notes"), "--bind", "0.0.0.0", "--port", "0", "--data", odd)
     assert f"`armillary tokens create NAME --data '{odd}'`" in refused.err
 
 
