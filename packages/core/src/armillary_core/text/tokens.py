@@ -172,7 +172,7 @@ def query_terms(text: str, languages: Sequence[str]) -> list[QueryTerm]:
                 pairs = _pairs(folded) if len(folded) > 1 else [folded]
                 tokens = tuple(dict.fromkeys(pairs))
                 found.append(QueryTerm(piece, start, start + len(piece), tokens, identifier=False, stop=False))
-            elif _WORD.search(piece):
+            elif any(map(str.isalnum, piece)):
                 for inner in _UNIT.finditer(piece):
                     found.extend(_query_term(inner.group(), start + inner.start(), asked))
             start += len(piece)
