@@ -15,6 +15,7 @@ import uvicorn
 from typing_extensions import override
 
 from armillary_cli.listen import url_of
+from armillary_cli.memory import limit_heaps
 from armillary_cli.model_fetch import fetch_in_background
 from armillary_cli.owner import Owner, OwnerNote
 from armillary_cli.preflight import Prepared
@@ -48,6 +49,7 @@ class _Server(uvicorn.Server):
 
 async def run_one_process(settings: Settings, prepared: Prepared, bound: socket.socket, note: OwnerNote) -> None:
     """Serve until a signal. Raises SettingsError or BackendError when something cannot be opened."""
+    limit_heaps()
     stop = asyncio.Event()
     _stop_on_signals(stop)
     url = url_of(bound)
