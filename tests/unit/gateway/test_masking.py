@@ -83,3 +83,13 @@ def test_a_snippet_shows_the_first_mark() -> None:
     text = "filler words " * 30 + "the \x02needle\x03 is here " + "and more " * 30
     shown = Quoting().snippet(text, 80)
     assert "needle" in shown and shown.startswith("…")
+
+
+@pytest.mark.parametrize("ticks", [31, 32, 5000])
+def test_a_fence_stays_short_whatever_it_holds(ticks: int) -> None:
+    text = f"before\n{'`' * ticks}\nafter"
+    _, first, *inside, last = fenced(text).splitlines()
+    assert first == last
+    assert len(first) < 40
+    assert "\n".join(inside) == text
+    assert first not in text
