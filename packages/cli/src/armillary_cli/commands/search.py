@@ -38,7 +38,7 @@ def search(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Search all projects; starts the server when it does not run."""
+    """Search all projects; starts the server when it does not run. Exit code 1 when nothing relevant was found."""
     from armillary_cli.client import call_tool
     from armillary_cli.console import say_json
     from armillary_cli.exit_codes import ExitCode
@@ -65,7 +65,7 @@ def search(
         say_json(answer.structured)
     else:
         _show(hits, str(answer.structured.get("status", "")))
-    if not hits:
+    if not hits or not answer.structured.get("relevant", True):
         raise typer.Exit(ExitCode.FAILED)
 
 

@@ -33,7 +33,7 @@ async def find_similar(
     shown = fitting(zip(lines, hits, strict=True), cap=gateway.cap, text_used=size(status), structure_used=size(status))
     if shown < len(hits):
         status += f"; {len(hits) - shown} more did not fit: name a project, or ask with a lower limit"
-    return rendered(status, hits[:shown], lines[:shown], total=len(found.passages))
+    return rendered(status, hits[:shown], lines[:shown], total=len(found.passages), is_relevant=found.relevant)
 
 
 TOOL = Tool(find_similar, Right.READ, "Find similar documents", READS)

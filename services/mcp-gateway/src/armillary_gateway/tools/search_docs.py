@@ -47,6 +47,7 @@ class Hit(TypedDict):
 class Hits(TypedDict):
     status: str
     hits: list[Hit]
+    relevant: NotRequired[bool]
     notice: NotRequired[str]
     cursor: NotRequired[str]
 
@@ -99,13 +100,28 @@ async def search_docs(
         more = gateway.cursors.seal(
             "search_docs", caller=caller.name, subject=subject, generation=found.generation, numbers=(next_offset,)
         )
-    return rendered(status, hits[:shown], lines[:shown], total=found.total, offset=asked.offset, cursor=more)
+    return rendered(
+        status,
+        hits[:shown],
+        lines[:shown],
+        total=found.total,
+        offset=asked.offset,
+        cursor=more,
+        is_relevant=found.relevant,
+    )
 
 
 def rendered(
-    status: str, hits: list[Hit], lines: list[str], *, total: int, offset: int = 0, cursor: str | None = None
+    status: str,
+    hits: list[Hit],
+    lines: list[str],
+    *,
+    total: int,
+    offset: int = 0,
+    cursor: str | None = None,
+    is_relevant: bool = True,
 ) -> CallToolResult:
-    """Both channels of a list of hits."""
+    """Both channels of a list of hits; `relevant` is told when it is false: these are the nearest, not an answer."""
     span = f"{offset + 1}-{offset + len(hits)} of {total}" if offset else f"{len(hits)} of {total}"
     status = f"{span}; {status}" if hits else status
     text = [status]
@@ -114,7 +130,10 @@ def rendered(
     if cursor:
         text.append(f"more: cursor={cursor}")
     return answer(
-        "\n".join(text), filled(status=status, notice=NOTICE if hits else None, cursor=cursor) | {"hits": hits}
+        "\n".join(text),
+        filled(status=status, notice=NOTICE if hits else None, cursor=cursor)
+        | {"hits": hits}
+        | ({} if is_relevant else {"relevant": False}),
     )
 
 
