@@ -19,36 +19,13 @@ from armillary_core.ports.catalogue.outbox import Engine
 from armillary_core.usecases.ingest import ScanProject
 from armillary_core.usecases.read import ReadRequest
 from fakes import FakeClock, FakeEmbedder
-from product import Product, open_product
+from product import Product
 from trees import write
 
 pytestmark = pytest.mark.anyio
 
 DAY = 24 * 3600.0
 TIDES = "# Tides\n\nThe spring tide comes with the full moon.\n"
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(scope="module")
-def embedder() -> FakeEmbedder:
-    return FakeEmbedder()
-
-
-@pytest.fixture(scope="module")
-async def product(
-    clock: FakeClock, embedder: FakeEmbedder, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Product]:
-    async with open_product(tmp_path_factory.mktemp("data"), clock=clock, embedder=embedder) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from armillary_core.domain.query import Mode
 from armillary_core.domain.token import LOCAL_OWNER, Caller
 from armillary_core.usecases.ingest import ScanProject, ScanResult
 from fakes import FakeClock, FakeEmbedder
-from product import Product, open_product
+from product import Product
 from trees import write
 
 pytestmark = pytest.mark.anyio
@@ -32,29 +32,6 @@ WORDS = [
     for second in ("al", "em", "in", "or", "us", "yd", "ax", "ep", "ic", "ov")
 ]
 CLEAN, REBUILD = ReindexMode.CLEAN, ReindexMode.REBUILD
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(scope="module")
-def embedder() -> FakeEmbedder:
-    return FakeEmbedder()
-
-
-@pytest.fixture(scope="module")
-async def product(
-    clock: FakeClock, embedder: FakeEmbedder, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Product]:
-    async with open_product(tmp_path_factory.mktemp("data"), clock=clock, embedder=embedder) as opened:
-        yield opened
 
 
 class Folder:
