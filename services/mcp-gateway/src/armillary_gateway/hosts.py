@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -116,8 +116,3 @@ def split_host(text: str) -> tuple[str, int | None] | None:
     if not (port_text.isascii() and port_text.isdigit()) or int(port_text) > 65_535:
         return None
     return name, int(port_text)
-
-
-def with_bind_address(public_hosts: Sequence[str], bind: str) -> tuple[str, ...]:
-    """The public names, and the address that is listened on unless it means every address."""
-    return tuple(public_hosts) if bind in ("0.0.0.0", "::", "") else (*public_hosts, bind)  # noqa: S104 - compared only

@@ -209,11 +209,6 @@ def build_http_app(gateway: Gateway, web_app: ASGIApp | None = None) -> HttpApp:
     return HttpApp(gateway, web_app)
 
 
-def create_gateway_app(gateway: Gateway) -> HttpApp:
-    """The gateway on a port of its own."""
-    return HttpApp(gateway)
-
-
 async def _json(send: Send, status: int, error: str, message: str, *headers: tuple[bytes, bytes]) -> None:
     body: dict[str, Any] = {"error": error, "error_description": message}
     await _respond(send, status, json.dumps(body).encode(), b"application/json", *headers)

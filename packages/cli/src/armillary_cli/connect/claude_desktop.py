@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from armillary_cli.connect.client import SERVER, TOKEN_VARIABLE, Client, Endpoint
+from armillary_cli.connect.client import SERVER, TOKEN_VARIABLE, Client, Endpoint, applications_folder
 from armillary_cli.connect.json_file import entry_text, set_entry
 
 
@@ -19,11 +18,7 @@ class ClaudeDesktop(Client):
 
     @override
     def file(self) -> Path:
-        if sys.platform == "darwin":
-            home = Path.home() / "Library" / "Application Support"
-        else:
-            home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-        return home / "Claude" / "claude_desktop_config.json"
+        return applications_folder() / "Claude" / "claude_desktop_config.json"
 
     @override
     def snippet(self, endpoint: Endpoint) -> str:

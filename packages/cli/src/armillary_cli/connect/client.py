@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +20,13 @@ class Endpoint:
     needs_token: bool = False
     command: str = "armillary"  # for clients that start a bridge
     data: Path | None = None  # a data folder other than the usual one
+
+
+def applications_folder() -> Path:
+    """Where desktop programs of this user keep their configuration."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
 class Client(Protocol):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from armillary_cli.connect.client import SERVER, Client, Endpoint
+from armillary_cli.connect.client import SERVER, Client, Endpoint, applications_folder
 from armillary_cli.connect.json_file import set_entry
 from armillary_core.domain.errors import SettingsError
 
@@ -28,11 +26,7 @@ class VSCode(Client):
 
     @override
     def file(self) -> Path:
-        if sys.platform == "darwin":
-            home = Path.home() / "Library" / "Application Support"
-        else:
-            home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-        return home / "Code" / "User" / "mcp.json"
+        return applications_folder() / "Code" / "User" / "mcp.json"
 
     @override
     def snippet(self, endpoint: Endpoint) -> str:
